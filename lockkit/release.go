@@ -1,0 +1,180 @@
+package lockkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Release gives the lock back. It stops the heartbeat and waits for it first,
+// then sends one conditional write that frees the lock if it is still this
+// lease's and touches no successor's. It works when ctx has been cancelled: only
+// a deadline that still lies ahead bounds it, and so do a third of the lease and
+// five seconds. It is idempotent: a call after one that was answered returns
+// that answer.
+//
+// A lease that had ended, but that nobody has taken over, is freed as well, so
+// that nobody waits out a lock that nobody uses; that is a success. When the
+// lock was taken over or deleted meanwhile, the error is the [EndedError]. When
+// no answer came in time, the error says why; the lock is then free after one
+// lease. When an extension refuses the release, the error is its own, and the
+// lease goes on.
+func (l *Lease) Release(ctx context.Context) error {
+	bound := min(l.duration/3, readBound)
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil {
+		bound = min(bound, time.Until(deadline))
+	}
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), bound, errTimeout)
+	defer cancel()
+
+	l.rest() // before the lane, to get a renewal under way out of it
+	if err := l.enter(ctx); err != nil {
+		return l.wrap("release", err)
+	}
+	defer l.leave()
+	l.rest() // in the lane, where nobody starts another
+	l.beating.Wait()
+	l.mu.Lock()
+	freed, err, ended := l.freed, l.freedErr, l.ended
+	l.mu.Unlock()
+	switch {
+	case freed:
+		return err
+	case ended != nil && ended.Reason != ReasonExpired && ended.Reason != ReasonReleased:
+		return ended // not ours any more: nothing to give back
+	}
+	verdict, err := l.free(ctx, bound)
+	if verdict == refusedByExtension {
+		l.mu.Lock()
+		l.stopped = false
+		l.arm(l.untilBeat(time.Now()))
+		l.mu.Unlock()
+		return l.wrap("release", err)
+	}
+	l.end(ReasonReleased, "", nil)
+	l.mu.Lock()
+	l.freed, l.freedErr = verdict == definite, err
+	l.mu.Unlock()
+	return l.wrap("release", err)
+}
+
+// rest stops the heartbeat, and ends the request of one that is running.
+func (l *Lease) rest() {
+	l.mu.Lock()
+	l.stopped = true
+	l.disarm()
+	cancel := l.cancel
+	l.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+type verdict int
+
+const (
+	unanswered verdict = iota
+	definite
+	refusedByExtension
+)
+
+// free sends the release until it has an answer. The body is the same in every
+// try, so a try that meets an earlier one's success can tell.
+func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) {
+	w := l.about(VerbRelease, time.Now())
+	in, err := l.composeRelease(w)
+	if err != nil {
+		return unanswered, err
+	}
+	pause := 50 * time.Millisecond
+	for lost := false; ; {
+		out, err := l.t.update(ctx, in, max(bound/3, 100*time.Millisecond), l.requests)
+		w.Requests = l.requests.count()
+		if err == nil {
+			l.wrote(w, out.Attributes)
+			return definite, nil
+		}
+		if noTable(err) {
+			return definite, l.end(ReasonTableNotFound, fmt.Sprintf("table %q does not exist", l.t.table), err)
+		}
+		item, brought, ok := refused(err)
+		if ok && !brought {
+			item, err = l.t.read(ctx, l.name, bound, l.requests)
+			ok = err == nil
+		}
+		if ok {
+			v, err := l.settleRelease(w, item, lost)
+			if v != unanswered {
+				return v, err
+			}
+		}
+		if !ok && !transient(err) || !sleep(ctx, pause) {
+			return unanswered, err
+		}
+		lost = lost || !ok
+		pause *= 2
+	}
+}
+
+// settleRelease decides what a refused release means from the item in its way.
+// lost says that an earlier try had no answer, so that it may have been applied.
+func (l *Lease) settleRelease(w Write, item Item, lost bool) (verdict, error) {
+	rec, err := decode(item)
+	if err == nil && rec.exists && !(rec.owner == l.owner && rec.token == l.token) && l.landed(w, item, rec, lost) {
+		l.wrote(w, item)
+		return definite, nil
+	}
+	if _, ended := l.mine(item); ended != nil {
+		return definite, ended
+	}
+	if l.ext != nil {
+		if err := l.ext.Refuse(w, item); err != nil {
+			return refusedByExtension, err
+		}
+	}
+	return unanswered, errors.New("DynamoDB refused the release, although owner, token and record version were this lease's")
+}
+
+// landed reports whether the item proves that this release was applied. Without
+// an extension the release carried nothing of its own: then a free lock with our
+// token was freed by us, and so was one with a later token while our lease still
+// ran, for nobody may take over a lease that runs.
+func (l *Lease) landed(w Write, item Item, rec record, lost bool) bool {
+	if l.ext != nil {
+		return l.ext.Landed(w, item)
+	}
+	if !rec.held() && rec.token == l.token {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return lost && rec.token > l.token && l.ended == nil && l.left(time.Now()) > 0
+}
+
+func (l *Lease) composeRelease(w Write) (*dynamodb.UpdateItemInput, error) {
+	b := newBody()
+	b.expire(l.t, w.Sent, l.noTTL)
+	l.mu.Lock()
+	b.mine(l.owner, l.token, l.chain.tries)
+	l.mu.Unlock()
+	b.drop("#lko", AttrOwner)
+	b.drop("#lkl", AttrLease)
+	b.drop("#lkh", AttrHolder)
+	b.drop("#lka", AttrAt)
+	b.drop("#lku", AttrUntil)
+	if l.ext == nil {
+		b.drop("#lkr", AttrRun)
+	}
+	if err := b.extend(l.ext, w); err != nil {
+		return nil, err
+	}
+	returns := types.ReturnValueNone
+	if l.ext != nil {
+		returns = types.ReturnValueAllOld
+	}
+	return b.input(l.t, l.name, returns), nil
+}

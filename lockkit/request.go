@@ -1,0 +1,144 @@
+package lockkit
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+)
+
+// readBound is how long a single read may take where no lease sets a shorter
+// limit, and the most that any single request of ours may take.
+const readBound = 5 * time.Second
+
+// requests counts what one acquire and its lease have sent, tries included.
+type requests struct{ n atomic.Int64 }
+
+func (r *requests) count() int { return int(r.n.Load()) }
+
+// oneTry turns the SDK's own retries off. lockkit tries again itself, because
+// it must know when each body was first sent, bound every try by the lease, and
+// not be starved by the retry budget that all users of the client share.
+func oneTry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+// errTimeout is the cause of a request that this package gave up on.
+var errTimeout = errors.New("no answer in time")
+
+// update sends one UpdateItem once. bound limits the request; its end looks
+// like any other transient failure, and the write may still be applied.
+func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bound time.Duration, n *requests) (*dynamodb.UpdateItemOutput, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
+	defer cancel()
+	n.n.Add(1)
+	out, err := t.client.UpdateItem(ctx, in, oneTry)
+	return out, explain(ctx, err)
+}
+
+// read reads the lock item once, strongly consistent; nil when there is none.
+func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, n *requests) (Item, error) {
+	in := &dynamodb.GetItemInput{TableName: aws.String(t.table), Key: t.key(name), ConsistentRead: aws.Bool(true)}
+	var item Item
+	err := again(ctx, func() error {
+		ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
+		defer cancel()
+		n.n.Add(1)
+		out, err := t.client.GetItem(ctx, in, oneTry)
+		if err != nil {
+			return explain(ctx, err)
+		}
+		item = out.Item
+		return nil
+	})
+	return item, err
+}
+
+// explain puts our own time limit in the place of the SDK's "canceled". An answer
+// that arrived together with the limit stays what it is.
+func explain(ctx context.Context, err error) error {
+	canceled := errors.Is(err, context.DeadlineExceeded)
+	if c, ok := errors.AsType[interface {
+		error
+		CanceledError() bool
+	}](err); ok {
+		canceled = canceled || c.CanceledError()
+	}
+	if canceled && errors.Is(context.Cause(ctx), errTimeout) {
+		return &timeoutError{err: err}
+	}
+	return err
+}
+
+type timeoutError struct{ err error }
+
+func (e *timeoutError) Error() string { return errTimeout.Error() + ": " + e.err.Error() }
+func (e *timeoutError) Unwrap() error { return errTimeout }
+
+// again calls send until it succeeds, fails for good, or has failed transiently
+// four times; pauses of 50, 100 and 200 ms lie between. Conflicts get twice as
+// many tries: they only say that another transaction touched the item.
+func again(ctx context.Context, send func() error) error {
+	pause := 50 * time.Millisecond
+	for try := 1; ; try++ {
+		err := send()
+		if err == nil || ctx.Err() != nil || !transient(err) {
+			return err
+		}
+		if try >= 4 && (!conflict(err) || try >= 8) {
+			return err
+		}
+		if !sleep(ctx, pause) {
+			return err
+		}
+		if pause < 200*time.Millisecond {
+			pause *= 2
+		}
+	}
+}
+
+// sleep reports whether it slept all of d before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// transient tells a failure that may pass by itself from one that will not.
+func transient(err error) bool {
+	if errors.Is(err, errTimeout) || conflict(err) {
+		return true
+	}
+	return retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
+		retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary
+}
+
+func conflict(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && api.ErrorCode() == "TransactionConflictException"
+}
+
+// refused returns the item that a refused write brought along. ok says that the
+// write was refused at all; brought that the endpoint gave the item: a refusal
+// without one may also mean that there is no item.
+func refused(err error) (item Item, brought, ok bool) {
+	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
+	if !ok {
+		return nil, false, false
+	}
+	return failed.Item, len(failed.Item) > 0, true
+}
+
+func noTable(err error) bool {
+	_, ok := errors.AsType[*types.ResourceNotFoundException](err)
+	return ok
+}
