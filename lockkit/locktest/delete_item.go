@@ -1,0 +1,62 @@
+package locktest
+
+// deleteRequest is a delete, alone or as an action of a transaction.
+type deleteRequest struct {
+	conditional
+	Key wireItem
+}
+
+func (r *deleteRequest) change(db *DB) (change, error) {
+	c, b, err := r.open(db, false)
+	if err != nil {
+		return c, err
+	}
+	if err := b.unused(); err != nil {
+		return c, err
+	}
+	c.key, err = r.Key.decodeKey(c.table)
+	c.next = func(item) (item, error) { return nil, nil } //nolint:nilnil // a nil item is how a change says delete
+	return c, err
+}
+
+// decodeKey reads and checks a key of a table.
+func (w wireItem) decodeKey(t *table) (item, error) {
+	if w == nil {
+		return nil, validation("The parameter 'Key' is required but was not present in the request")
+	}
+	key, err := w.decode()
+	if err != nil {
+		return nil, err
+	}
+	return key, t.key.checkKey(key)
+}
+
+type deleteItemRequest struct {
+	deleteRequest
+	capacityRequest
+	ReturnValues string
+}
+
+func (r *deleteItemRequest) run(db *DB) (any, error) {
+	if err := r.capacityRequest.check(); err != nil {
+		return nil, err
+	}
+	if err := oneOf("returnValues", r.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"); err != nil {
+		return nil, err
+	}
+	if r.ReturnValues != "" && r.ReturnValues != "NONE" && r.ReturnValues != "ALL_OLD" {
+		return nil, validation("ReturnValues can only be ALL_OLD or NONE")
+	}
+	c, err := r.change(db)
+	if err != nil {
+		return nil, err
+	}
+	before, _, out, err := c.carryOut(r.capacityRequest)
+	if err != nil {
+		return nil, err
+	}
+	if r.ReturnValues == "ALL_OLD" {
+		out.Attributes = before
+	}
+	return out, nil
+}

@@ -1,0 +1,2 @@
+// Package locktest is an in-memory DynamoDB for tests.
+package locktest
