@@ -136,8 +136,9 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		if c.giveUpAlive && alive || c.giveUpOnSchedule && onSchedule(rec, now) {
 			return nil, c.heldError(rec, true)
 		}
+		// The takeover itself is as good a look as one just before it.
 		due := c.last.due(c.t.cfg.takeoverDelay)
-		if at := r.next(now); at.Before(due) {
+		if at := r.next(now); at.Before(due.Add(-rec.lease / 16)) {
 			if !sleep(ctx, at.Sub(now)) {
 				return nil, ctx.Err()
 			}

@@ -25,7 +25,8 @@ type rhythm struct {
 	version  string // the newest record version seen, "" before the first look
 	lease    time.Duration
 	hint     time.Time // when the holder sent it, by the holder's clock; zero: no hint
-	lastLook time.Time
+	planned  time.Time // when the coming look is due
+	lastLook time.Time // when the last look was due to be sent
 
 	// The newest change landed after low and not after high, on this process's
 	// clock. Both are zero until a change was seen.
@@ -60,7 +61,7 @@ func (r *rhythm) offset() time.Duration {
 // saw notes what a look showed whose answer arrived at now, and reports whether
 // the record version changed since the look before in this Acquire.
 func (r *rhythm) saw(rec record, now time.Time) (changed bool) {
-	first := r.version == ""
+	first, age := r.version == "", now.Round(0).Sub(rec.at)
 	changed = !first && rec.version != r.version
 	switch {
 	case first:
@@ -69,16 +70,18 @@ func (r *rhythm) saw(rec record, now time.Time) (changed bool) {
 	case rec.lease != r.lease:
 		r.low, r.high, r.missed = time.Time{}, time.Time{}, false // another rhythm
 	default:
-		r.distrust = r.distrust || r.missed && !r.hint.IsZero()
+		r.distrust = r.distrust || !r.hint.IsZero() && (r.missed || r.aim == aimHint && age >= r.lease/3)
 		r.learn(now)
 		r.missed = false
 	}
-	r.lastLook = now
+	if r.lastLook = r.planned; first {
+		r.lastLook = now
+	}
 	if !first && !changed {
 		return false
 	}
 	r.version, r.lease, r.hint = rec.version, rec.lease, time.Time{}
-	if age := now.Round(0).Sub(rec.at); !rec.at.IsZero() && age >= 0 && age <= rec.lease/2 {
+	if !rec.at.IsZero() && age >= 0 && age <= rec.lease/2 {
 		r.hint = rec.at
 	}
 	return changed
@@ -90,7 +93,7 @@ func (r *rhythm) learn(now time.Time) {
 	low, high := r.lastLook, now
 	if !r.high.IsZero() {
 		third := r.lease / 3
-		n := max(now.Sub(r.low)/third, 1) * third
+		n := max(now.Sub(r.high)/third, 1) * third
 		if l := r.low.Add(n); l.After(low) && l.Before(high) {
 			low = l
 		}
@@ -105,8 +108,8 @@ func (r *rhythm) learn(now time.Time) {
 // takeover is the caller's to watch: whatever next says, it is not later.
 func (r *rhythm) next(now time.Time) time.Time {
 	if r.interval > 0 {
-		r.aim = aimNone
-		return now.Add(time.Duration((0.5 + 0.5*r.random()) * float64(r.interval)))
+		r.aim, r.planned = aimNone, now.Add(time.Duration((0.5+0.5*r.random())*float64(r.interval)))
+		return r.planned
 	}
 	third := r.lease / 3
 	at, why := now.Add(third), aimNone
@@ -122,7 +125,7 @@ func (r *rhythm) next(now time.Time) time.Time {
 		}
 		at = latest
 	}
-	r.aim = why
+	r.aim, r.planned = why, at
 	return at
 }
 

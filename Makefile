@@ -1,0 +1,44 @@
+# Everything here needs Go only; `make help` lists the targets.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# The race detector needs a C compiler that Go can use.
+RACE := $(shell CGO_ENABLED=1 go env CC >/dev/null 2>&1 && command -v $$(go env CC) >/dev/null 2>&1 && echo -race)
+
+# How a function is built: static, without paths and build ids, so that the
+# same source gives the same bytes wherever it is built.
+FUNCTION := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags='-s -w -buildid='
+JOBS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: functions-local ## watch real function processes run a scheduled job alone (ARGS=--without-fencing: see it go wrong)
+	@go build -o dist/solotick ./cmd/solotick
+	@dist/solotick up --scenario --functions dist/local $(ARGS)
+
+.PHONY: functions-local
+functions-local: ## build every function for this machine
+	@for job in $(JOBS); do $(FUNCTION) -o dist/local/$$job/bootstrap ./functions/$$job || exit 1; done
+
+.PHONY: test
+test: ## all tests that need nothing but Go
+ifeq ($(RACE),)
+	@echo "no C compiler found: the tests run without the race detector"
+endif
+	go test $(RACE) ./...
+
+.PHONY: lint
+lint: ## what CI checks besides the tests
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
+	go mod tidy -diff
+	go vet ./...
+	$(LINT) run ./...
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf dist build

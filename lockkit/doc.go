@@ -1,0 +1,109 @@
+// Package lockkit is a lease on a named lock in a DynamoDB table, with a fencing
+// token. A lock that nobody fences is advice: a holder that was paused for longer
+// than its lease wakes up beside its successor, and only writes that carry the
+// token, or the held check, can refuse it. The package gives you both; it does
+// not and cannot promise that two processes never run at once.
+//
+//	locks, err := lockkit.New(client, "locks")
+//	lease, err := locks.Acquire(ctx, "nightly-report", 30*time.Second)
+//	defer lease.Release(ctx)
+//	ctx, cancel := lease.Context(ctx)
+//	// work under ctx, and put lease.ConditionCheck() into each transaction
+//
+// # Guarantees
+//
+// Each of these has a test named after it.
+//
+//   - Tokens rise (TestGuaranteeTokensRise). Every acquire raises the fencing
+//     token of its lock, and no token is given out twice. A lock whose item was
+//     deleted goes on from the wall clock in milliseconds, so its tokens do not
+//     go back (TestGuaranteeTokensSurviveDeletion).
+//   - The holder stops first (TestGuaranteeHolderStopsFirst). A holder that runs
+//     is told that its lease is over before any contender may take the lock,
+//     also when it cannot reach DynamoDB and whatever the wall clocks say.
+//   - Losing is final (TestGuaranteeLosingIsFinal). A lease that has ended is
+//     never renewed, and a late answer does not bring it back.
+//   - The held check refuses stale writes (TestGuaranteeHeldCheckRefusesStale). A
+//     transaction with [Lease.ConditionCheck] commits only while the lock item
+//     shows this owner and this token, at the moment it commits.
+//   - A dead holder is replaced (TestGuaranteeDeadHolderIsReplaced). A contender
+//     that waits takes the lock over one lease after the holder's last renewal
+//     was seen.
+//   - A late request brings nothing back (TestGuaranteeLateRenewalBringsNothingBack).
+//     A renewal that was delayed in the network cannot make a live holder look
+//     dead.
+//   - A lost answer is no lost lock (TestGuaranteeLostAnswerIsNoLostLock). An
+//     acquire, renewal or release that was applied although its answer was lost
+//     is recognised when it is sent again.
+//   - A foreign item is left alone (TestGuaranteeForeignItemIsLeftAlone). What
+//     is not a lock is never overwritten, and nothing here deletes a lock item.
+//   - A successor's lock is left alone (TestGuaranteeReleaseSparesSuccessor). A
+//     release that comes too late touches nothing.
+//
+// # Not guaranteed
+//
+// Two processes may run at once while one of them is paused, by a garbage
+// collection, a stopped container or a suspended machine: the loss signal comes
+// before a successor only while the process that waits for it is scheduled.
+// Whoever ignores the token is not protected. The token orders nothing but the
+// holders of this one lock. A global table that is written in more than one
+// Region can grant a lock twice; keep the table to one writing Region. A request
+// that was delayed in the network for longer than its sender waited may hold a
+// free lock for one lease. A table restored from a backup, or a clock that is
+// behind by more than the whole life of a deleted lock, brings old tokens back;
+// a client of another language that creates a lock anew starts its tokens at 1.
+//
+// When a resource cannot take a token, in falling order of safety: put
+// something in front of it that can refuse (a row, an item, a conditional write
+// of an object store); make the operation idempotent; accept the risk, size it
+// against the lease, and write down that you did. Correctness that cannot be
+// fenced should not rest on this lock, nor on any other.
+//
+// Do not use it when the work is short and idempotent, when failover must be
+// faster than a second, when you need agreement on data and not on a holder, or
+// when you run Kubernetes, etcd or Consul already: their leases serve as well.
+//
+// # Time
+//
+// The holder counts its lease from before it sends a write, the contender from
+// after the answer that first showed the record version, each on its own
+// monotonic clock; no two clocks are compared. The one assumption is that clocks
+// run at about the same rate. The safety margin covers the rest:
+//
+//	0               the last renewal that succeeded is sent
+//	0.9 of a lease  the loss signal, with the default margin of a tenth
+//	1.0 of a lease  the earliest takeover, plus the takeover delay
+//
+// Leases renew themselves every third of their duration. The holder also ends a
+// lease when its wall clock says that it is over, because the monotonic clock
+// stands still in a suspended machine. The time stamp that a holder leaves on
+// the item tells contenders when to look, never whether the lease is over.
+//
+// # Cost per call
+//
+// To acquire a free lock, to renew and to release take one UpdateItem each. A
+// held lock costs one refused write, which brings the item along, and from then
+// on one strongly consistent read per look, about three per lease, and one write
+// when it is free or due. Each write is one write unit while the item is under 1
+// KB.
+//
+// # Goroutines
+//
+// A [LockTable] has none. A [Lease] that waits for its next renewal has none
+// either, only two timers; each renewal runs on a goroutine of its own for as
+// long as its request takes, and Release waits for it.
+//
+// # Table and permissions
+//
+// One item per lock in a table you have already, keyed by strings: partition key
+// "LOCK#" and the lock's name, and, where the table has a sort key, "LOCK". The
+// permissions are dynamodb:UpdateItem and dynamodb:GetItem on it, and
+// dynamodb:ConditionCheckItem for held checks. The form of the item is fixed,
+// see [AttrType] and the names beside it.
+//
+// # Extensions
+//
+// lockkit knows nothing of schedules or jobs. A runner that wants its own state
+// on the lock item implements [Extension], and its conditions and updates travel
+// in the lease's own writes.
+package lockkit
