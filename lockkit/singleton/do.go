@@ -1,0 +1,67 @@
+package singleton
+
+import (
+	"context"
+	"time"
+
+	"github.com/solotick/solotick/events"
+)
+
+// attempt is one run under way.
+type attempt struct {
+	*runner
+	tick   events.Tick
+	budget budget
+	ext    *extension
+	res    Result
+}
+
+// run is a run from its tick to its log line.
+func (r *runner) run(ctx context.Context, tick events.Tick) (Result, error) {
+	now := time.Now()
+	if !tick.Time.IsZero() {
+		tick.Time = tick.Time.UTC().Truncate(time.Millisecond) // as the item stores it
+	}
+	if err := tick.Check(now); err != nil {
+		return r.refuse(ctx, err)
+	}
+	a := &attempt{runner: r, tick: tick}
+	a.ext = &extension{tick: tick, request: requestFrom(ctx)}
+	a.res = Result{
+		Job: r.spec.Name, Tick: tick.Time, Source: tick.Source, Attempt: tick.Attempt, Forced: tick.Force,
+		RequestID: a.ext.request.id,
+	}
+	if r.spec.MaxAge > 0 && !tick.Manual() && now.Sub(tick.Time) > r.spec.MaxAge {
+		return a.finish(ctx, Expired, nil)
+	}
+	var err error
+	if a.budget, err = newBudget(ctx, r.spec, r.locks.TakeoverDelay(), now); err != nil {
+		return r.refuse(ctx, err)
+	}
+	lease, outcome, err := a.contend(ctx)
+	a.res.WaitedMS = time.Since(now).Milliseconds()
+	if lease == nil {
+		return a.finish(ctx, outcome, err)
+	}
+	a.res.Token = lease.Token()
+	a.res.Takeover = a.takeover(lease)
+	return a.underLease(ctx, lease)
+}
+
+// finish writes the log line and makes the run's answer.
+func (a *attempt) finish(ctx context.Context, outcome Outcome, err error) (Result, error) {
+	return a.finishWith(ctx, outcome, err, "")
+}
+
+func (a *attempt) finishWith(ctx context.Context, outcome Outcome, err error, stack string) (Result, error) {
+	a.res.Outcome = outcome
+	a.res.Requests = a.ext.sent()
+	if err != nil {
+		a.res.Error = err.Error()
+	}
+	a.res.log(ctx, a.logger, stack)
+	if !outcome.Err() {
+		return a.res, nil
+	}
+	return a.res, &OutcomeError{Job: a.res.Job, Tick: a.res.Tick, Outcome: outcome, Token: a.res.Token, Err: err}
+}

@@ -1,0 +1,237 @@
+package singleton
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/events"
+	"github.com/solotick/solotick/lockkit"
+)
+
+// extension puts a run's tick and record on the lock item, with the writes that
+// the lease makes anyway. It serves one acquire and its lease.
+type extension struct {
+	lockkit.NoExtension
+
+	tick    events.Tick
+	request request
+	// held is called once, for the first item that shows the lock as held by
+	// somebody else, with that holder's lease.
+	held func(lease time.Duration)
+
+	mu       sync.Mutex
+	met      bool
+	last     lockkit.Item // newest item that was in this acquire's way
+	old      lockkit.Item // what the acquire found, or left when its answer was lost
+	started  time.Time
+	requests int
+	end      ending
+}
+
+// request names the invocation, for the record.
+type request struct{ id, logStream string }
+
+// ending is what the release is to write.
+type ending struct {
+	at      time.Time
+	outcome Outcome
+	err     string
+}
+
+// doneError refuses a tick that is not newer than the last completed one.
+type doneError struct{ tick, done time.Time }
+
+func (e *doneError) Error() string {
+	return fmt.Sprintf("singleton: tick %s is not newer than the last completed one, %s", e.tick.Format(time.RFC3339Nano), e.done.Format(time.RFC3339Nano))
+}
+
+// outcome tells the two apart, because a retried older tick that is called a
+// duplicate would look as if it had been run.
+func (e *doneError) outcome() Outcome {
+	if e.tick.Equal(e.done) {
+		return Duplicate
+	}
+	return Superseded
+}
+
+// once reports whether the tick may run only if no newer one, and not itself, is
+// done.
+func (e *extension) once() bool { return !e.tick.Time.IsZero() && !e.tick.Force }
+
+// Add carries the record and, with an acquire, the condition on the tick.
+func (e *extension) Add(w lockkit.Write) lockkit.Addition {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests = max(e.requests, w.Requests)
+	switch w.Verb {
+	case lockkit.VerbAcquire:
+		return e.acquire(w)
+	case lockkit.VerbRelease:
+		return e.release(w)
+	default:
+		return lockkit.Addition{}
+	}
+}
+
+func (e *extension) acquire(w lockkit.Write) lockkit.Addition {
+	e.started = w.Sent
+	add := lockkit.Addition{
+		// A record that is still in run is of a run that did not release. It is
+		// moved and not dropped, so that this acquire, sent again after its answer
+		// was lost, still finds it. Both clauses read the item before the write.
+		Set:    []string{"#prev = if_not_exists(#run, if_not_exists(#prev, :none))", "#run = :run"},
+		Remove: []string{"#stop"}, // it was addressed to a holder who is gone
+		Names:  map[string]string{"#run": lockkit.AttrRun, "#prev": lockkit.AttrPrev, "#stop": lockkit.AttrStop},
+		Values: map[string]types.AttributeValue{
+			":run":  e.record(w.Owner).value(),
+			":none": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}},
+		},
+	}
+	if e.once() {
+		add.Condition = "attribute_not_exists(#tick) OR #tick < :tick"
+		add.Names["#tick"] = lockkit.AttrTick
+		add.Values[":tick"] = numberValue(e.tick.Time.UnixMilli())
+	}
+	return add
+}
+
+func (e *extension) release(w lockkit.Write) lockkit.Addition {
+	r := e.record(w.Owner)
+	r.ended, r.outcome, r.err = e.end.at, e.end.outcome, e.end.err
+	add := lockkit.Addition{
+		Set:    []string{"#prev = :prev"},
+		Remove: []string{"#run"},
+		Names:  map[string]string{"#run": lockkit.AttrRun, "#prev": lockkit.AttrPrev},
+		Values: map[string]types.AttributeValue{":prev": r.value()},
+	}
+	if e.marks() {
+		add.Set = append(add.Set, "#tick = :tick")
+		add.Names["#tick"] = lockkit.AttrTick
+		add.Values[":tick"] = numberValue(e.mark().UnixMilli())
+	}
+	return add
+}
+
+func (e *extension) record(owner string) record {
+	return record{owner: owner, tick: e.tick.Time, started: e.started, requestID: e.request.id, logStream: e.request.logStream}
+}
+
+// marks reports whether the release completes a tick.
+func (e *extension) marks() bool { return e.end.outcome == Completed && !e.tick.Time.IsZero() }
+
+// mark is the tick that the release writes: never one before the one that is
+// there, which a forced older tick would bring back. Only the holder writes the
+// attribute, so what the acquire found is what is there now.
+func (e *extension) mark() time.Time {
+	if done, err := doneTick(e.old); err == nil && done.After(e.tick.Time) {
+		return done
+	}
+	return e.tick.Time
+}
+
+// Refuse refuses a tick that is done, which costs its delivery one request in
+// all, and notes who is in the way.
+func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests = max(e.requests, w.Requests)
+	if w.Verb != lockkit.VerbAcquire || item == nil {
+		return nil
+	}
+	e.last = item
+	if e.once() {
+		done, err := doneTick(item)
+		if err != nil {
+			return err
+		}
+		if !done.IsZero() && !done.Before(e.tick.Time) {
+			return &doneError{tick: e.tick.Time, done: done}
+		}
+	}
+	if ms, ok := integer(item[lockkit.AttrLease]); ok && !e.met && item[lockkit.AttrOwner] != nil {
+		e.met = true
+		e.held(time.Duration(min(ms, maxWatchMS)) * time.Millisecond)
+	}
+	return nil
+}
+
+// maxWatchMS keeps sums of durations from overflowing: a lease of another client
+// may be any number.
+const maxWatchMS = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
+
+// Wrote notes what the acquire found.
+func (e *extension) Wrote(w lockkit.Write, item lockkit.Item) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests = max(e.requests, w.Requests)
+	if w.Verb == lockkit.VerbAcquire {
+		e.old = item
+	}
+}
+
+// Landed recognises this run's release by the record it left, under whoever
+// holds the lock now, or by the tick it completed while nobody has acquired the
+// lock since.
+func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if prev, ok := readRecord(item[lockkit.AttrPrev]); ok && prev.owner == w.Owner {
+		return prev.outcome == e.end.outcome
+	}
+	if !e.NoExtension.Landed(w, item) || !e.marks() {
+		return false
+	}
+	done, err := doneTick(item)
+	return err == nil && done.Equal(e.mark())
+}
+
+// ends says what the release will write.
+func (e *extension) ends(end ending) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.end = end
+}
+
+// runsSame reports whether the holder in the way runs this very tick.
+func (e *extension) runsSame() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	run, ok := readRecord(e.last[lockkit.AttrRun])
+	owner, _ := e.last[lockkit.AttrOwner].(*types.AttributeValueMemberS)
+	return ok && owner != nil && run.owner == owner.Value && !e.tick.Time.IsZero() && run.tick.Equal(e.tick.Time)
+}
+
+// left returns the record that the holder with this owner id left. It is in prev
+// when the item is the one that this run's own acquire made.
+func (e *extension) left(owner string) (record, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, name := range []string{lockkit.AttrRun, lockkit.AttrPrev} {
+		if r, ok := readRecord(e.old[name]); ok && r.owner == owner {
+			return r, true
+		}
+	}
+	return record{}, false
+}
+
+func (e *extension) sent() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.requests
+}
+
+// doneTick reads the last completed tick; zero when there is none.
+func doneTick(item lockkit.Item) (time.Time, error) {
+	v, there := item[lockkit.AttrTick]
+	if !there {
+		return time.Time{}, nil
+	}
+	ms, ok := integer(v)
+	if !ok {
+		return time.Time{}, fmt.Errorf("singleton: attribute %s of the lock's item is a %T, expected a whole number of Unix milliseconds: correct it, or remove it to forget which ticks are done", lockkit.AttrTick, v)
+	}
+	return time.UnixMilli(ms).UTC(), nil
+}

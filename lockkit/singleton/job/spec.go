@@ -1,0 +1,158 @@
+// Package job holds the numbers of a scheduled job as pure data, with the
+// standard library only: the handler runs by them, an infrastructure program
+// deploys by them, and both refuse the same mistakes.
+//
+//	var NightlyReport = job.Spec{
+//		Name:     "nightly-report",
+//		Schedule: "cron(0 2 * * ? *)",
+//		TimeZone: "Europe/Berlin",
+//		Lease:    30 * time.Second,
+//		Timeout:  5 * time.Minute,
+//		MaxAge:   time.Hour,
+//	}
+//
+// # How the numbers hang together
+//
+// A run that finds the lock held must watch its holder for the whole of the
+// holder's lease before it may take over, and it is billed meanwhile. So of a
+// function's timeout, Lease and ContendMargin can go by before the work starts,
+// and Reserve is kept free at the end for giving the lock back:
+//
+//	|<-- Lease -->|<- ContendMargin ->|<------ work ------>|<- Reserve ->|
+//	|<----------------------------- Timeout ---------------------------->|
+//
+// A short lease leaves more for the work and brings a crashed job back sooner;
+// it costs a renewal every third of it, and has to outlast the pauses of the
+// process and of DynamoDB.
+package job
+
+import (
+	"time"
+)
+
+// Policy says what a run does that finds another one at work.
+type Policy string
+
+// SkipWhenAlive watches the holder until it proves alive, and then skips the
+// tick; a holder that stays silent for its whole lease is taken over. It is the
+// default.
+const SkipWhenAlive Policy = "skip_when_alive"
+
+// The bounds of a Spec's numbers. Those of Lease are the lock's own, those of
+// the others are set by AWS Lambda or EventBridge where a bound is not a matter
+// of sense.
+const (
+	MinLease    = time.Second
+	MaxLease    = 24 * time.Hour
+	MinMargin   = time.Second // of the default ContendMargin only
+	MinReserve  = 100 * time.Millisecond
+	MinWork     = time.Second // what Timeout must leave for the work
+	MinTimeout  = time.Second
+	MaxTimeout  = 15 * time.Minute
+	MinMemoryMB = 128
+	MaxMemoryMB = 10240
+	MaxRetries  = 2
+	MinAge      = time.Minute
+	MaxAge      = 6 * time.Hour
+	MinInterval = time.Minute
+	MaxName     = 2043 // bytes: a DynamoDB partition key, less "LOCK#"
+)
+
+// Defaults of a Spec's zero values. The default of ContendMargin is a third of
+// the lease, at least MinMargin.
+const (
+	DefaultReserve  = 2 * time.Second
+	DefaultMemoryMB = 128
+	DefaultPolicy   = SkipWhenAlive
+)
+
+// Spec is one job. Only Name and Lease are required everywhere; deploying a job
+// needs Schedule and Timeout as well. A Spec is a value: copy it freely, change
+// a copy for a test.
+type Spec struct {
+	// Name names the job and its lock: 1 to MaxName bytes of UTF-8 without
+	// control characters. Up to 64 bytes the lock's item stays under 1 KB, which
+	// is one write unit. Renaming a job forgets which ticks it has completed.
+	Name string
+
+	// Schedule is an EventBridge expression: rate(5 minutes), cron(0 2 * * ? *)
+	// or at(2026-12-01T02:00:00). Empty: something else starts the job.
+	Schedule string
+
+	// TimeZone is the IANA name of the zone that Schedule is read in, such as
+	// Europe/Berlin. Empty: UTC.
+	TimeZone string
+
+	// Lease is how long the lock outlives its holder's last sign of life, and so
+	// how long a crashed job blocks the next run. MinLease to MaxLease, in whole
+	// milliseconds.
+	Lease time.Duration
+
+	// ContendMargin is how much longer than the holder's lease a run contends
+	// for the lock: room for the requests. 0: a third of the lease, at least
+	// MinMargin.
+	ContendMargin time.Duration
+
+	// Timeout is the function's: MinTimeout to MaxTimeout, in whole seconds. It
+	// must leave MinWork for the work beside Lease, ContendMargin and Reserve. 0:
+	// unknown; then only the deadline that a run is given counts.
+	Timeout time.Duration
+
+	// Reserve is how long before the deadline the work's context ends, so that
+	// there is time to return and to give the lock back. At least MinReserve.
+	// 0: DefaultReserve.
+	Reserve time.Duration
+
+	// MemoryMB is the function's memory in MB: MinMemoryMB to MaxMemoryMB. 0:
+	// DefaultMemoryMB.
+	MemoryMB int
+
+	// Retries is how often Lambda tries a failed run again, after one and after
+	// two minutes: 0 to MaxRetries. 0 leaves a failed tick to the next one.
+	Retries int
+
+	// MaxAge is how old a tick may be to be run at all: MinAge to MaxAge. 0: no
+	// limit. Manual runs have none.
+	MaxAge time.Duration
+
+	// ExpectedInterval is the longest time that should pass between two
+	// completed ticks; at least MinInterval. 0: unknown, so nobody is told when
+	// the job stops completing.
+	ExpectedInterval time.Duration
+
+	// Policy says what a run does that finds another one at work. "":
+	// SkipWhenAlive.
+	Policy Policy
+}
+
+// WithDefaults returns the spec with the defaults in the place of the zero
+// values that have one. It does not validate.
+func (s Spec) WithDefaults() Spec {
+	if s.ContendMargin == 0 {
+		s.ContendMargin = max(s.Lease/3, MinMargin)
+	}
+	if s.Reserve == 0 {
+		s.Reserve = DefaultReserve
+	}
+	if s.MemoryMB == 0 {
+		s.MemoryMB = DefaultMemoryMB
+	}
+	if s.Policy == "" {
+		s.Policy = DefaultPolicy
+	}
+	return s
+}
+
+// Contend is how long a run contends for a lock whose holder has this spec's
+// lease: Lease and ContendMargin. The lock table's takeover delay, if it has
+// one, comes on top.
+func (s Spec) Contend() time.Duration {
+	s = s.WithDefaults()
+	return s.Lease + s.ContendMargin
+}
+
+// Overhead is the part of a run's time that the work cannot count on: Contend
+// and Reserve. A run whose deadline is no further away is refused.
+func (s Spec) Overhead() time.Duration {
+	return s.Contend() + s.WithDefaults().Reserve
+}

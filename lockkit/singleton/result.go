@@ -1,0 +1,119 @@
+package singleton
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/solotick/solotick/events"
+)
+
+// Result says what became of one run. It is the response of the invocation,
+// except for outcomes that are errors: of those Lambda sends the error only, and
+// the log line has the result. A run that was refused before it began (an input
+// that is no tick, a deadline that leaves no time) has no outcome.
+type Result struct {
+	Job       string      `json:"job"`
+	Tick      time.Time   `json:"tick,omitzero"`      // the due time; absent for a manual run without one
+	Source    events.Kind `json:"source,omitempty"`   // who asked for the run
+	Attempt   int         `json:"attempt,omitempty"`  // Scheduler's count of deliveries, where it counts
+	Forced    bool        `json:"forced,omitempty"`   // a done tick was to be run again
+	Outcome   Outcome     `json:"outcome,omitempty"`  // how it ended
+	Marked    bool        `json:"marked"`             // the lock's item is known to say that this run completed its tick
+	Token     int64       `json:"token,omitempty"`    // the fencing token; absent for a run without a lease
+	Holder    string      `json:"holder,omitempty"`   // label of the other holder that was met
+	DoneTick  time.Time   `json:"done_tick,omitzero"` // duplicate and superseded: the newest tick that is done
+	WaitedMS  int64       `json:"waited_ms"`          // until the lock was acquired or given up
+	WorkedMS  int64       `json:"worked_ms"`          // in the work
+	Takeover  *Takeover   `json:"takeover,omitempty"` // the dead holder whose lock this run took over
+	Requests  int         `json:"requests"`           // sent to DynamoDB, counted up to the last that was answered
+	RequestID string      `json:"request_id,omitempty"`
+	Warning   string      `json:"warning,omitempty"`
+	Error     string      `json:"error,omitempty"` // what ended a run whose outcome is an error
+}
+
+// Takeover describes the holder that a lock was taken over from: it stopped
+// renewing its lease without a release. What comes after Token is from the
+// record that its run left on the item.
+type Takeover struct {
+	Holder        string    `json:"holder,omitempty"`         // its label
+	Token         int64     `json:"token"`                    // its fencing token
+	UnknownClient bool      `json:"unknown_client,omitempty"` // it was no run of this package, so it left no record
+	Tick          time.Time `json:"tick,omitzero"`            // the tick it ran
+	Started       time.Time `json:"started,omitzero"`         // when it acquired the lock, by its clock
+	RequestID     string    `json:"request_id,omitempty"`     // its Lambda request
+	LogStream     string    `json:"log_stream,omitempty"`     // where its log is; absent when the name was too long to keep
+}
+
+// log writes the one line of a run. panicked adds the stack of a work that
+// panicked.
+func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
+	level := slog.LevelInfo
+	switch {
+	case r.Outcome.Err(), r.Outcome == "":
+		level = slog.LevelError
+	case r.Warning != "":
+		level = slog.LevelWarn
+	}
+	if !logger.Enabled(ctx, level) {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 20)
+	attrs = append(attrs, slog.String("job", r.Job))
+	text := func(key, value string) {
+		if value != "" {
+			attrs = append(attrs, slog.String(key, value))
+		}
+	}
+	if !r.Tick.IsZero() {
+		attrs = append(attrs, slog.Time("tick", r.Tick))
+	}
+	text("source", string(r.Source))
+	if r.Attempt != 0 {
+		attrs = append(attrs, slog.Int("attempt", r.Attempt))
+	}
+	if r.Forced {
+		attrs = append(attrs, slog.Bool("forced", true))
+	}
+	text("outcome", string(r.Outcome))
+	attrs = append(attrs, slog.Bool("marked", r.Marked))
+	if r.Token != 0 {
+		attrs = append(attrs, slog.Int64("token", r.Token))
+	}
+	text("holder", r.Holder)
+	if !r.DoneTick.IsZero() {
+		attrs = append(attrs, slog.Time("done_tick", r.DoneTick))
+	}
+	attrs = append(attrs, slog.Int64("waited_ms", r.WaitedMS), slog.Int64("worked_ms", r.WorkedMS))
+	if r.Takeover != nil {
+		attrs = append(attrs, r.Takeover.attr())
+	}
+	attrs = append(attrs, slog.Int("requests", r.Requests))
+	text("request_id", r.RequestID)
+	text("warning", r.Warning)
+	text("error", r.Error)
+	text("stack", stack)
+	logger.LogAttrs(ctx, level, "run ended", attrs...)
+}
+
+func (t *Takeover) attr() slog.Attr {
+	attrs := []slog.Attr{slog.Int64("token", t.Token)}
+	text := func(key, value string) {
+		if value != "" {
+			attrs = append(attrs, slog.String(key, value))
+		}
+	}
+	text("holder", t.Holder)
+	if t.UnknownClient {
+		attrs = append(attrs, slog.Bool("unknown_client", true))
+	}
+	if !t.Tick.IsZero() {
+		attrs = append(attrs, slog.Time("tick", t.Tick))
+	}
+	if !t.Started.IsZero() {
+		attrs = append(attrs, slog.Time("started", t.Started))
+	}
+	text("request_id", t.RequestID)
+	text("log_stream", t.LogStream)
+	return slog.GroupAttrs("takeover", attrs...)
+}

@@ -1,0 +1,122 @@
+package singleton
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/solotick/solotick/lockkit"
+)
+
+// errZombie is the cause of a run whose work did not return.
+var errZombie = errors.New("singleton: the work ignores its context and still runs: the process ends, so that no frozen environment can thaw it into a later invocation; the lock is free after one lease")
+
+// returned is how a work ended.
+type returned struct {
+	err      error
+	panicked bool
+	value    any    // what it panicked with
+	stack    string // where
+}
+
+// start runs the work on a goroutine of its own, so that the run can outlive a
+// work that does not return. The channel gets exactly one value.
+func start(ctx context.Context, work Work, run *Run) <-chan returned {
+	out := make(chan returned, 1)
+	go func() {
+		normal := false
+		var r returned
+		defer func() {
+			if !normal {
+				// recover returns nil for runtime.Goexit, which t.FailNow calls.
+				if v := recover(); v != nil {
+					r = returned{panicked: true, value: v, stack: string(debug.Stack()), err: fmt.Errorf("the work panicked: %v", v)}
+				} else {
+					r = returned{err: errors.New("the work ended its goroutine with runtime.Goexit")}
+				}
+			}
+			out <- r
+		}()
+		r.err = work(ctx, run)
+		normal = true
+	}()
+	return out
+}
+
+// underLease runs the work and releases the lease. The order at the end is
+// fixed: the work has returned, the release is answered, the line is logged.
+func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result, error) {
+	bounded, cancel := a.budget.bound(ctx)
+	defer cancel()
+	working, stop := lease.Context(bounded)
+	defer stop()
+	var r returned
+	if working.Err() == nil && lease.Err() == nil { // the acquire's answer may have come late
+		begin := time.Now()
+		alarm, disarm := a.budget.alarm(begin)
+		done := start(working, a.work, &Run{
+			Tick: a.tick.Time, Attempt: a.tick.Attempt, RequestID: a.res.RequestID, lease: lease,
+		})
+		select {
+		case r = <-done:
+			disarm()
+		case <-alarm:
+			select {
+			case r = <-done:
+			default:
+				a.res.WorkedMS = time.Since(begin).Milliseconds()
+				a.abandon(ctx, lease)
+			}
+		}
+		a.res.WorkedMS = time.Since(begin).Milliseconds()
+	}
+	outcome, err := a.judge(working, lease, r)
+	outcome, err = a.release(ctx, lease, outcome, err)
+	res, err := a.finishWith(ctx, outcome, err, r.stack)
+	if r.panicked {
+		panic(r.value) // as if nothing had recovered it; the stack is in the log
+	}
+	return res, err
+}
+
+// judge says how the work ended. Its ctx having ended counts more than what it
+// returned: a work that returns nil because it was told to stop has not done the
+// tick.
+func (a *attempt) judge(working context.Context, lease *lockkit.Lease, r returned) (Outcome, error) {
+	with := func(cause error) error {
+		if r.err == nil || errors.Is(cause, r.err) {
+			return cause
+		}
+		return fmt.Errorf("%w; the work returned: %w", cause, r.err)
+	}
+	switch {
+	case r.panicked:
+		return Failed, r.err
+	case lease.Err() != nil:
+		return Lost, with(lease.Err())
+	case working.Err() != nil:
+		return OutOfTime, with(context.Cause(working))
+	case a.budget.over(time.Now()):
+		return OutOfTime, with(ErrOutOfTime)
+	case r.err != nil:
+		return Failed, r.err
+	default:
+		return Completed, nil
+	}
+}
+
+// abandon ends a run whose work did not return: it does not release, because the
+// work may still write, and it panics, which aws-lambda-go reports and ends the
+// process on. With the process ends the lease's heartbeat. Where somebody
+// recovers the panic, work and heartbeat both go on, so the lock stays held
+// while the work runs.
+func (a *attempt) abandon(ctx context.Context, lease *lockkit.Lease) {
+	outcome, cause := OutOfTime, errZombie
+	if ended := lease.Err(); ended != nil {
+		outcome, cause = Lost, fmt.Errorf("%w; %w", ended, errZombie)
+	}
+	_, err := a.finish(ctx, outcome, cause)
+	panic(err)
+}
