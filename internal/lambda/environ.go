@@ -2,6 +2,7 @@ package lambda
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,9 +19,9 @@ var reserved = []string{
 	"AWS_LAMBDA_RUNTIME_API", "LAMBDA_TASK_ROOT", "LAMBDA_RUNTIME_DIR",
 }
 
-func (f Function) validateEnv() error {
+func validateEnv(env map[string]string) error {
 	size := 0
-	for key, value := range f.Env {
+	for key, value := range env {
 		switch {
 		case slices.Contains(reserved, key):
 			return fmt.Errorf("environment variable %s is reserved by Lambda; remove it (the region is Options.Region)", key)
@@ -39,7 +40,16 @@ func (f Function) validateEnv() error {
 
 // environ is the whole environment of a process: Lambda's variables and the
 // function's own, nothing of the runner's.
-func (f Function) environ(region, logStream, runtimeAPI string) []string {
+func (f Function) environ(id, region, logStream, runtimeAPI string) ([]string, error) {
+	own := f.Env
+	if f.EnvFor != nil {
+		own = make(map[string]string)
+		maps.Copy(own, f.Env)
+		maps.Copy(own, f.EnvFor(id))
+		if err := validateEnv(own); err != nil {
+			return nil, fmt.Errorf("EnvFor %q: %w", id, err)
+		}
+	}
 	vars := map[string]string{
 		"AWS_ACCESS_KEY_ID":               "local",
 		"AWS_SECRET_ACCESS_KEY":           "local",
@@ -61,16 +71,14 @@ func (f Function) environ(region, logStream, runtimeAPI string) []string {
 		"LAMBDA_TASK_ROOT":                f.taskRoot(),
 		"LAMBDA_RUNTIME_DIR":              f.taskRoot(),
 	}
-	if f.Env["AWS_ACCESS_KEY_ID"] != "" {
+	if own["AWS_ACCESS_KEY_ID"] != "" {
 		delete(vars, "AWS_SESSION_TOKEN") // the dummy belongs to the dummy key
 	}
-	for key, value := range f.Env {
-		vars[key] = value
-	}
+	maps.Copy(vars, own)
 	list := make([]string, 0, len(vars))
 	for key, value := range vars {
 		list = append(list, key+"="+value)
 	}
 	slices.Sort(list)
-	return list
+	return list, nil
 }

@@ -97,14 +97,15 @@ func TestAnInitThatFailsFailsTheInvocation(t *testing.T) {
 			}
 			r := newRig(t, options)
 			r.create(as(name))
-			for _, environment := range []string{"f-1", "f-2"} {
-				result := r.do(command{})
-				if result.FunctionError != want.kind || !strings.Contains(result.ErrorMessage, want.message) || result.Environment != environment {
-					t.Errorf("result %+v", result)
-				}
+			result := r.do(command{})
+			if result.FunctionError != want.kind || !strings.Contains(result.ErrorMessage, want.message) || result.Environment != "f-1" {
+				t.Errorf("result %+v", result)
+			}
+			if left := r.Environments("f"); len(left) != 0 {
+				t.Errorf("environments %+v are left", left)
 			}
 			r.idle()
-			if failed := r.of(lambda.EventInitFailed); len(failed) != 2 || !strings.Contains(failed[0].Reason, want.message) {
+			if failed := r.of(lambda.EventInitFailed); len(failed) != 1 || !strings.Contains(failed[0].Reason, want.message) {
 				t.Errorf("init failed %+v", failed)
 			}
 			for _, killed := range r.of(lambda.EventKilled) {

@@ -35,6 +35,11 @@ type Function struct {
 	// Env is what the function finds in its environment besides Lambda's own
 	// variables. Those are reserved and refused, the credentials excepted.
 	Env map[string]string
+	// EnvFor, where it is set, adds variables for one environment, such as an
+	// endpoint of its own that can be cut off. It is called once per process,
+	// from several goroutines, with the environment's id, and must not block;
+	// what Create would refuse fails the invocation.
+	EnvFor func(environment string) map[string]string
 	// Timeout is what an invocation may take before its process is killed;
 	// 0 means 3 s, at most 15 minutes. Init does not count.
 	Timeout time.Duration
@@ -117,7 +122,7 @@ func (f Function) validate() error {
 			return refuse("RetryDelays has %v, expected 0 or more", delay)
 		}
 	}
-	if err := f.validateEnv(); err != nil {
+	if err := validateEnv(f.Env); err != nil {
 		return refuse("%v", err)
 	}
 	if err := checkBootstrap(f.Bootstrap); err != nil {

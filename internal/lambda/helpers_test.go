@@ -98,7 +98,10 @@ func testFunction(t testing.TB) lambda.Function {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lambda.Function{Name: "f", Bootstrap: self, Env: map[string]string{role: "function"}, Timeout: time.Minute}
+	return lambda.Function{Name: "f", Bootstrap: self, Timeout: time.Minute, Env: map[string]string{
+		role:     "function",
+		"GORACE": "atexit_sleep_ms=0", // under -race an exit would take a second
+	}}
 }
 
 func as(name string) func(*lambda.Function) {

@@ -39,7 +39,12 @@ func (s *Service) supervise(e *environment) {
 	api.logs = logs
 	tasks.Go(func() { api.serve(listener) })
 
-	env := e.fn.environ(s.options.Region, e.logStream, listener.Addr().String())
+	env, err := e.fn.environ(e.id, s.options.Region, e.logStream, listener.Addr().String())
+	if err != nil {
+		logs.closeWriter()
+		s.unstarted(e, errorSandbox, err)
+		return
+	}
 	process, err := startProcess(s.forker, e.fn.Bootstrap, e.fn.taskRoot(), env, logs.writer)
 	logs.closeWriter()
 	if err != nil {
