@@ -17,14 +17,19 @@ func TestChaos(t *testing.T) {
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	r := newRig(t, lambda.Options{Speed: 6000})
-	r.create(retries(2), func(f *lambda.Function) { f.Timeout, f.MaxEnvironments = 200*time.Millisecond, 4 })
+	r.create(retries(2), func(f *lambda.Function) { f.Timeout, f.MaxEnvironments = 100*time.Millisecond, 4 })
 
 	accepted := map[string]bool{}
 	var direct sync.WaitGroup
-	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Duration(random.IntN(4)) * time.Millisecond) {
+	for end := time.Now().Add(800 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Duration(random.IntN(4)) * time.Millisecond) {
 		c := []command{
-			{}, {Do: "sleep", Millis: random.IntN(30)}, {Do: "fail times", Number: random.IntN(4)},
-			{Do: "panic"}, {Do: "exit"}, {Do: "print", Number: 50}, {Do: "sleep", Millis: 60_000},
+			{},
+			{Do: "sleep", Millis: random.IntN(30)},
+			{Do: "fail times", Number: random.IntN(4)},
+			{Do: "panic"},
+			{Do: "exit"},
+			{Do: "print", Number: 50},
+			{Do: "sleep", Millis: 60_000},
 		}[random.IntN(7)]
 		switch environments := r.Environments("f"); random.IntN(6) {
 		case 0:
@@ -71,6 +76,7 @@ func TestChaos(t *testing.T) {
 				t.Errorf("%s succeeded and is a dead letter", event.RequestID)
 			}
 			over[event.RequestID] = true
+		default:
 		}
 	}
 	for id, n := range started {

@@ -62,12 +62,12 @@ func TestAnExitFailsTheInvocation(t *testing.T) {
 
 func TestAProcessIsKilledAtItsTimeout(t *testing.T) {
 	r := newRig(t, lambda.Options{})
-	r.create(func(f *lambda.Function) { f.Timeout = 250 * time.Millisecond })
+	r.create(func(f *lambda.Function) { f.Timeout = 400 * time.Millisecond })
 	result := r.do(command{Do: "sleep", Millis: 60_000})
-	if result.FunctionError != lambda.ErrorTimeout || !strings.HasSuffix(result.ErrorMessage, "Error: Task timed out after 0.25 seconds") {
+	if result.FunctionError != lambda.ErrorTimeout || !strings.HasSuffix(result.ErrorMessage, "Error: Task timed out after 0.40 seconds") {
 		t.Errorf("result %+v", result)
 	}
-	if result.Duration < 250*time.Millisecond {
+	if result.Duration < 400*time.Millisecond {
 		t.Errorf("killed after %v", result.Duration)
 	}
 	r.idle()
@@ -195,7 +195,7 @@ func TestADescendantOutsideTheGroupDoesNotHoldTheEnvironment(t *testing.T) {
 	r.create()
 	start := time.Now()
 	result := r.do(command{Do: "daemon"})
-	if took := time.Since(start); result.FunctionError != lambda.ErrorExit || took > 1900*time.Millisecond {
+	if took := time.Since(start); result.FunctionError != lambda.ErrorExit || took > 2900*time.Millisecond {
 		t.Errorf("%s after %v, expected it without waiting for the output's end", result.FunctionError, took)
 	}
 }

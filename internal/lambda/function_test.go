@@ -112,13 +112,13 @@ func handle(ctx context.Context, c command) (answer, error) {
 	case "answer large":
 		a.Text = strings.Repeat("x", c.Number)
 	case "child":
-		child := exec.Command("/bin/sleep", "3600")
+		child := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sleep", "3600")
 		if err := child.Start(); err != nil {
 			return a, err
 		}
 		a.Calls = child.Process.Pid
 	case "daemon": // leaves the process group and keeps the output open
-		child := exec.Command("/bin/sleep", "2")
+		child := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sleep", "3")
 		child.Stdout = os.Stdout
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := child.Start(); err != nil {
@@ -131,19 +131,37 @@ func handle(ctx context.Context, c command) (answer, error) {
 	return a, nil
 }
 
-func runtimePost(path, body string) int {
-	return post(os.Getenv("AWS_LAMBDA_RUNTIME_API"), path, body)
+const runtimePath = "/2018-06-01/runtime/"
+
+// request is one call of a Runtime API; without an answer it is nil.
+func request(method, address, path, body string) *http.Response {
+	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+address+runtimePath+path, strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil
+	}
+	defer response.Body.Close()
+	io.Copy(io.Discard, response.Body)
+	return response
 }
 
 // post returns the status, or 0 if there is no answer.
 func post(address, path, body string) int {
-	response, err := http.Post("http://"+address+"/2018-06-01/runtime/"+path, "application/json", strings.NewReader(body))
-	if err != nil {
-		return 0
+	if response := request(http.MethodPost, address, path, body); response != nil {
+		return response.StatusCode
 	}
-	defer response.Body.Close()
-	io.Copy(io.Discard, response.Body)
-	return response.StatusCode
+	return 0
+}
+
+func runtimePost(path, body string) int {
+	return post(os.Getenv("AWS_LAMBDA_RUNTIME_API"), path, body)
+}
+
+func runtimeNext() *http.Response {
+	return request(http.MethodGet, os.Getenv("AWS_LAMBDA_RUNTIME_API"), "invocation/next", "")
 }
 
 func reportInitError() {
@@ -152,18 +170,10 @@ func reportInitError() {
 
 // answerAndExit is a runtime that ends after its answer.
 func answerAndExit() {
-	response, err := http.Get("http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/next")
-	if err != nil {
-		os.Exit(1)
-	}
-	id := response.Header.Get("Lambda-Runtime-Aws-Request-Id")
+	id := runtimeNext().Header.Get("Lambda-Runtime-Aws-Request-Id")
 	fmt.Println("answer to a stranger:", runtimePost("invocation/stranger/response", `{}`))
 	fmt.Println("init error:", runtimePost("init/error", `{}`))
-	second, err := http.Get("http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/next")
-	if err != nil {
-		os.Exit(1)
-	}
-	fmt.Println("next before the answer:", second.StatusCode)
+	fmt.Println("next before the answer:", runtimeNext().StatusCode)
 	fmt.Println("answer:", runtimePost("invocation/"+id+"/response", `"first"`))
 	fmt.Println("second answer:", runtimePost("invocation/"+id+"/response", `"second"`))
 	fmt.Println("error after the answer:", runtimePost("invocation/"+id+"/error", `{}`))

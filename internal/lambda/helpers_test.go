@@ -92,7 +92,7 @@ func (r *rig) create(changes ...func(*lambda.Function)) {
 	}
 }
 
-func testFunction(t testing.TB) lambda.Function {
+func testFunction(t *testing.T) lambda.Function {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *rig) ask(c command) answer {
 	return decode(r.t, r.do(c))
 }
 
-func decode(t testing.TB, result lambda.Result) answer {
+func decode(t *testing.T, result lambda.Result) answer {
 	t.Helper()
 	if result.FunctionError != "" {
 		t.Fatalf("function error %s: %s", result.FunctionError, result.ErrorMessage)
@@ -182,7 +182,7 @@ func (r *rig) environment(state lambda.State) lambda.Environment {
 }
 
 // eventually polls; the bound is for a loaded machine only.
-func eventually(t testing.TB, what string, ok func() bool) {
+func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -204,7 +204,7 @@ func procState(pid int) string {
 	return ""
 }
 
-func stopped(t testing.TB, pid int) {
+func stopped(t *testing.T, pid int) {
 	t.Helper()
 	eventually(t, "the stop of process "+strconv.Itoa(pid), func() bool { return procState(pid) == "T" })
 }

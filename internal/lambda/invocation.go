@@ -90,7 +90,7 @@ func reported(body []byte, kindHeader string) Result {
 // newRequestID is a random UUID, as Lambda's are.
 func newRequestID() string {
 	b := make([]byte, 16)
-	rand.Read(b) //nolint:errcheck // never fails
+	rand.Read(b)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
@@ -102,6 +102,6 @@ func newTraceID() string {
 
 func randomHex(bytes int) string {
 	b := make([]byte, bytes)
-	rand.Read(b) //nolint:errcheck // never fails
+	rand.Read(b)
 	return hex.EncodeToString(b)
 }

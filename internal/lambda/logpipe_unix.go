@@ -48,13 +48,13 @@ func (p *logPipe) Read(buffer []byte) (int, error) {
 		p.mu.Lock() // the read does not block: both happen at once
 		defer p.mu.Unlock()
 		for {
-			if n, err = syscall.Read(int(fd), buffer); err != syscall.EINTR { //nolint:errorlint // a plain errno.
+			if n, err = syscall.Read(int(fd), buffer); err != syscall.EINTR {
 				break
 			}
 		}
 		p.busy = n > 0
 		p.changed.Broadcast()
-		return err != syscall.EAGAIN //nolint:errorlint // a plain errno.
+		return err != syscall.EAGAIN
 	})
 	switch {
 	case waitErr == nil && err == nil && n > 0:

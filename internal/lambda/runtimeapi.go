@@ -22,7 +22,7 @@ const (
 	// maxResponse is the service's own limit in bytes, with its own slack.
 	maxResponse = MaxPayload + 100
 	// drainLimit bounds the wait for log lines before an answer is taken.
-	drainLimit = 250 * time.Millisecond
+	drainLimit = time.Second
 )
 
 // runtimeAPI is the Runtime API of one environment.

@@ -132,7 +132,7 @@ func (s *Service) Invoke(ctx context.Context, function string, payload []byte) (
 		return Result{}, fmt.Errorf("lambda: invoke %q: %w", function, err)
 	}
 	inv := newInvocation(newRequestID(), payload)
-	if err := s.begin(function, inv); err != nil {
+	if err := s.begin(function, inv); err != nil { //nolint:contextcheck // the environment outlives this call
 		return Result{}, fmt.Errorf("lambda: invoke %q: %w", function, err)
 	}
 	select {

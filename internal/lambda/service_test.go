@@ -61,7 +61,7 @@ func TestEnvironmentsRunOneInvocationEachAtOneTime(t *testing.T) {
 	r.create(func(f *lambda.Function) { f.MaxEnvironments = 3 })
 	var results []<-chan lambda.Result
 	for range 3 {
-		results = append(results, r.background(command{Do: "sleep", Millis: 300}))
+		results = append(results, r.background(command{Do: "sleep", Millis: 500}))
 	}
 	eventually(t, "three busy environments", func() bool {
 		busy := 0
@@ -108,7 +108,7 @@ func TestAnAbandonedInvocationGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	failed := make(chan error, 1)
 	go func() {
-		_, err := r.Invoke(ctx, "f", mustJSON(command{Do: "sleep", Millis: 100, Text: "done"}))
+		_, err := r.Invoke(ctx, "f", mustJSON(command{Do: "sleep", Millis: 200, Text: "done"}))
 		failed <- err
 	}()
 	r.environment(lambda.StateBusy)
@@ -184,6 +184,7 @@ func TestLogLinesComeBeforeTheEndOfTheirInvocation(t *testing.T) {
 			if ended || event.RequestID != result.RequestID || event.PID == 0 {
 				t.Fatalf("line %d after the end, or of a stranger: %+v", seen, event)
 			}
+		default:
 		}
 	}
 	if seen != 2*lines {
