@@ -1,0 +1,139 @@
+package wiring
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Variable is one environment variable that a function reads at cold start.
+type Variable struct {
+	Name string
+	// Want says what the value must be and Fix what to do about a wrong one;
+	// both are parts of a sentence.
+	Want, Fix string
+	// Optional: it may be missing. An empty value counts as missing.
+	Optional bool
+	// Secret keeps the value out of errors.
+	Secret bool
+	// Set takes a value that is there, and refuses a wrong one by an error that
+	// need not repeat what the other fields say.
+	Set func(value string) error
+}
+
+// Table is a Variable for the name or ARN of a table.
+func Table(name, what string, into *string) Variable {
+	return Variable{
+		Name: name,
+		Want: "the name or ARN of the table " + what,
+		Fix:  "set it in the function's environment",
+		Set:  matching(tableName, into),
+	}
+}
+
+// settings is the environment, read. The zero value has nothing set.
+type settings struct {
+	lockTable, partitionKey, sortKey, ttl string
+	endpoint, region                      string
+	keyID, secret, session                string
+	logStream, function                   string
+}
+
+var (
+	tableName = regexp.MustCompile(`^(arn:[a-z-]+:dynamodb:[a-z0-9-]+:[0-9]+:table/)?[A-Za-z0-9_.-]{3,255}$`)
+	attribute = regexp.MustCompile(`^[^\s]{1,255}$`)
+	region    = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)+$`)
+	anything  = regexp.MustCompile(``)
+)
+
+const (
+	inConfiguration = "set it in the function's environment, as the stack does"
+	byLambda        = "Lambda sets it; set it yourself when the binary runs elsewhere"
+)
+
+// variables lists what the package itself reads, in the order of its comment.
+func (s *settings) variables() []Variable {
+	s.partitionKey, s.sortKey = "pk", "sk"
+	sortKey := func(value string) error {
+		if value == "none" {
+			s.sortKey = ""
+			return nil
+		}
+		return matching(attribute, &s.sortKey)(value)
+	}
+	const anAttribute = "the name of a key attribute, up to 255 bytes without spaces"
+	list := []Variable{
+		Table("SOLOTICK_LOCK_TABLE", "that holds the locks", &s.lockTable),
+		{Name: "SOLOTICK_LOCK_PARTITION_KEY", Want: anAttribute, Fix: inConfiguration, Optional: true, Set: matching(attribute, &s.partitionKey)},
+		{Name: "SOLOTICK_LOCK_SORT_KEY", Want: anAttribute + `, or "none"`, Fix: inConfiguration, Optional: true, Set: sortKey},
+		{Name: "SOLOTICK_LOCK_TTL_ATTRIBUTE", Want: "the name of the table's time-to-live attribute", Fix: inConfiguration, Optional: true, Set: matching(attribute, &s.ttl)},
+	}
+	for _, name := range []string{"DYNAMODB_ENDPOINT", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"} {
+		list = append(list, Variable{
+			Name: name, Want: "a URL such as http://127.0.0.1:8000", Fix: "correct it, or remove it to use AWS's endpoint",
+			Optional: true, Set: s.setEndpoint,
+		})
+	}
+	return append(list,
+		Variable{Name: "AWS_REGION", Want: "an AWS Region such as eu-central-1", Fix: byLambda, Set: matching(region, &s.region)},
+		Variable{Name: "AWS_ACCESS_KEY_ID", Want: "an access key id", Fix: byLambda, Set: matching(anything, &s.keyID)},
+		Variable{Name: "AWS_SECRET_ACCESS_KEY", Want: "the secret of that key", Fix: byLambda, Secret: true, Set: matching(anything, &s.secret)},
+		Variable{Name: "AWS_SESSION_TOKEN", Optional: true, Secret: true, Set: matching(anything, &s.session)},
+		Variable{Name: "AWS_LAMBDA_LOG_STREAM_NAME", Optional: true, Set: matching(anything, &s.logStream)},
+		Variable{Name: "AWS_LAMBDA_FUNCTION_NAME", Optional: true, Set: matching(anything, &s.function)},
+	)
+}
+
+// setEndpoint keeps the first of the variables that name one.
+func (s *settings) setEndpoint(value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return errors.New("not a URL with http or https and a host")
+	}
+	if s.endpoint == "" {
+		s.endpoint = strings.TrimSuffix(value, "/")
+	}
+	return nil
+}
+
+func matching(form *regexp.Regexp, into *string) func(string) error {
+	return func(value string) error {
+		if !form.MatchString(value) {
+			return errors.New("it has another form")
+		}
+		*into = value
+		return nil
+	}
+}
+
+// read sets every variable and returns one error for all that are missing or
+// wrong, or nil.
+func read(lookup func(string) (string, bool), variables []Variable) error {
+	var faults []string
+	for _, v := range variables {
+		value, _ := lookup(v.Name)
+		switch {
+		case value == "" && v.Optional:
+		case value == "":
+			faults = append(faults, fmt.Sprintf("%s is not set: expected %s; %s", v.Name, v.Want, v.Fix))
+		default:
+			if err := v.Set(value); err != nil {
+				shown := fmt.Sprintf("%q", value)
+				if v.Secret {
+					shown = fmt.Sprintf("a value of %d bytes", len(value))
+				}
+				faults = append(faults, fmt.Sprintf("%s is %s (%v): expected %s; %s", v.Name, shown, err, v.Want, v.Fix))
+			}
+		}
+	}
+	switch len(faults) {
+	case 0:
+		return nil
+	case 1:
+		return errors.New("the environment is not usable: " + faults[0])
+	default:
+		return fmt.Errorf("the environment is not usable, %d variables are wrong:\n\t%s", len(faults), strings.Join(faults, "\n\t"))
+	}
+}

@@ -1,0 +1,34 @@
+// Package functions declares the numbers of every job of this application, once.
+// The function of a job runs by them, the stack deploys by them and the local
+// runner starts it by them. The jobs themselves are in the folders beside this
+// file, one function each.
+package functions
+
+import (
+	"time"
+
+	"github.com/solotick/solotick/lockkit/singleton/job"
+)
+
+// OrderSweeper closes the orders that nobody has confirmed in time.
+//
+// A crashed run holds the lock for one lease more, so the lease is what a crash
+// costs; 30 s outlasts the pauses of a small function. Five minutes leave time
+// for several hundred orders beside a takeover. A tick older than an hour is
+// not worth a run: the orders that it would have closed are closed by a newer
+// one, which takes all that are due.
+var OrderSweeper = job.Spec{
+	Name:             "order-sweeper",
+	Schedule:         "rate(5 minutes)",
+	Lease:            30 * time.Second,
+	Timeout:          5 * time.Minute,
+	MemoryMB:         256,
+	Retries:          2,
+	MaxAge:           time.Hour,
+	ExpectedInterval: 15 * time.Minute,
+}
+
+// Jobs returns the numbers of all jobs. The caller owns the slice.
+func Jobs() []job.Spec {
+	return []job.Spec{OrderSweeper}
+}

@@ -1,0 +1,47 @@
+// Command order-sweeper is the Lambda function of the job order-sweeper: it
+// closes the orders that have been placed for too long, each in one transaction
+// with the check that the run still holds the job's lock.
+//
+// Besides the environment of package wiring it reads SOLOTICK_ORDERS_TABLE, the
+// table with the orders.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/solotick/solotick/functions"
+	"github.com/solotick/solotick/functions/internal/wiring"
+	"github.com/solotick/solotick/lockkit/singleton"
+)
+
+const ordersTableVariable = "SOLOTICK_ORDERS_TABLE"
+
+func main() {
+	var table string
+	var switches demo
+	app, err := wiring.Load(append(switches.variables(), wiring.Table(ordersTableVariable, "with the orders", &table))...)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "order-sweeper:", err)
+		os.Exit(1)
+	}
+	orders := orders{client: app.DynamoDB, table: table}
+	s := &sweeper{orders: orders, closer: fenced{orders}, logger: app.Logger, pageSize: pageSize, maxPerRun: maxPerRun}
+	spec := switches.apply(functions.OrderSweeper, s)
+	lambda.Start(singleton.Handler(app.Locks, spec, s.work, singleton.WithLogger(app.Logger)))
+}
+
+// work runs the sweep for a tick: what was due then. A run without a tick takes
+// what is due now.
+func (s *sweeper) work(ctx context.Context, run *singleton.Run) error {
+	due := run.Tick
+	if due.IsZero() {
+		due = time.Now()
+	}
+	_, err := s.sweep(ctx, run, due)
+	return err
+}

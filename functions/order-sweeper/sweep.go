@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/lockkit"
+)
+
+// What one run does at most. An order that has been placed for dueAfter without
+// being confirmed is closed. maxPerRun keeps a run well within the function's
+// time even where every order takes its second; what is left is the next run's.
+const (
+	dueAfter  = 30 * time.Minute
+	pageSize  = 25
+	maxPerRun = 200
+)
+
+// holder is what the job needs of its run: the token that its writes carry, and
+// the check that lets them commit only while the lease is held.
+type holder interface {
+	Token() int64
+	ConditionCheck() types.TransactWriteItem
+}
+
+// closer closes one order for a holder. The error is errNotPlaced when there is
+// nothing to close any more, and matches lockkit.ErrLeaseLost when the write was
+// refused because the lease is another's; any other is a failure.
+type closer interface {
+	close(ctx context.Context, h holder, o order) error
+}
+
+// errNotPlaced says that somebody else has dealt with the order.
+var errNotPlaced = errors.New("the order is no longer placed")
+
+// sweeper closes orders that are due.
+type sweeper struct {
+	orders    orders
+	closer    closer
+	logger    *slog.Logger
+	pageSize  int32
+	maxPerRun int
+}
+
+// tally is what a run has done.
+type tally struct {
+	closed, skipped int
+	moreLeft        bool // the bound ended the run, not the orders
+}
+
+// sweep closes the orders that were due at the given time, oldest first. It
+// stops at the first write that is refused because the lease is lost, before
+// the next order when ctx has ended, and at the bound. What it has done until
+// then it returns and logs in every case.
+func (s *sweeper) sweep(ctx context.Context, h holder, due time.Time) (done tally, err error) {
+	s.logger.LogAttrs(ctx, slog.LevelDebug, "sweep started", slog.Int64("token", h.Token()))
+	defer func() {
+		s.logger.LogAttrs(ctx, slog.LevelInfo, "orders swept", slog.Int64("token", h.Token()),
+			slog.Int("closed", done.closed), slog.Int("skipped", done.skipped), slog.Bool("more_left", done.moreLeft))
+	}()
+	for o, err := range s.orders.placedBefore(ctx, due.Add(-dueAfter), s.pageSize) {
+		if err != nil {
+			return done, err
+		}
+		if done.closed+done.skipped == s.maxPerRun {
+			done.moreLeft = true
+			return done, nil
+		}
+		if ctx.Err() != nil {
+			return done, fmt.Errorf("stopped before order %s: %w", o.id, context.Cause(ctx))
+		}
+		if err := s.settle(ctx, h, o, &done); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// settle closes one order, counts it and says so.
+func (s *sweeper) settle(ctx context.Context, h holder, o order, done *tally) error {
+	log := func(level slog.Level, message string) {
+		s.logger.LogAttrs(ctx, level, message, slog.String("order", o.id), slog.Int64("token", h.Token()))
+	}
+	log(slog.LevelDebug, "closing order")
+	err := s.closer.close(ctx, h, o)
+	switch {
+	case err == nil:
+		done.closed++
+		log(slog.LevelDebug, "order closed")
+		return nil
+	case errors.Is(err, errNotPlaced):
+		done.skipped++
+		log(slog.LevelDebug, "order skipped")
+		return nil
+	case errors.Is(err, lockkit.ErrLeaseLost):
+		log(slog.LevelWarn, "stale write refused")
+	}
+	return fmt.Errorf("close order %s with token %d: %w", o.id, h.Token(), err)
+}
