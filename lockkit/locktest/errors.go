@@ -74,16 +74,23 @@ func conditionFailed(old item) *serviceError {
 	return e
 }
 
+// errorBody is the JSON of an error answer. The service spells "Message" with a
+// capital in cancelled transactions only.
+type errorBody struct {
+	Type            string               `json:"__type"`
+	Message         string               `json:"message,omitempty"`
+	CanceledMessage string               `json:"Message,omitempty"`
+	Item            item                 `json:"Item,omitempty"`
+	Reasons         []cancellationReason `json:"CancellationReasons,omitempty"`
+}
+
 // body encodes the error as the service does.
 func (e *serviceError) body() []byte {
-	type answer struct {
-		Type    string               `json:"__type"`
-		Message string               `json:"message"`
-		Item    item                 `json:"Item,omitempty"`
-		Reasons []cancellationReason `json:"CancellationReasons,omitempty"`
+	b := errorBody{Type: namespace(e.code) + e.code, Message: e.message, Item: e.item, Reasons: e.reasons}
+	if e.reasons != nil {
+		b.Message, b.CanceledMessage = "", e.message
 	}
-	// The service writes "Message" for cancelled transactions and "message" elsewhere; readers accept both.
-	body, err := json.Marshal(answer{Type: namespace(e.code) + e.code, Message: e.message, Item: e.item, Reasons: e.reasons})
+	body, err := json.Marshal(b)
 	if err != nil { // cannot happen: every part encodes itself
 		return []byte(`{"__type":"` + namespace(codeInternal) + codeInternal + `"}`)
 	}

@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -33,7 +34,10 @@ func parseNumber(text string) (number, error) {
 	}
 	dec, _, err := apd.NewFromString(text)
 	if err != nil {
-		// The syntax is right, so what is left is an exponent beyond the package's own range.
+		// The syntax is right, so what is left is an exponent beyond apd's own range.
+		if strings.Contains(strings.ToLower(text), "e-") {
+			return number{}, errNumberUnderflow
+		}
 		return number{}, errNumberOverflow
 	}
 	return newNumber(dec)
@@ -93,7 +97,7 @@ func (n number) plus(m number) (number, error) {
 	if _, err := apd.BaseContext.Add(sum, n.dec, m.dec); err != nil {
 		return number{}, errNumberOverflow
 	}
-	return newNumber(sum)
+	return fitting(newNumber(sum))
 }
 
 // minus returns n - m exactly, or an error where the difference does not fit.
@@ -102,7 +106,16 @@ func (n number) minus(m number) (number, error) {
 	if _, err := apd.BaseContext.Sub(diff, n.dec, m.dec); err != nil {
 		return number{}, errNumberOverflow
 	}
-	return newNumber(diff)
+	return fitting(newNumber(diff))
+}
+
+// fitting turns the error about digits into the one that the service has for
+// results: there too many digits count as an overflow.
+func fitting(n number, err error) (number, error) {
+	if errors.Is(err, errNumberDigits) {
+		err = errNumberOverflow
+	}
+	return n, err
 }
 
 // size is about one byte for two digits and one more, and one for a sign.

@@ -87,8 +87,14 @@ func checkCall(e callExpr) error {
 	}
 	switch e.function {
 	case "begins_with":
+		if err := checkDistinct(e.function, e.args[0], e.args[1]); err != nil {
+			return err
+		}
 		return checkKinds(e.function, e.args, kindString, kindBinary)
 	case "contains":
+		if err := checkDistinct(e.function, e.args[0], e.args[1]); err != nil {
+			return err
+		}
 		return checkKinds(e.function, e.args[:1], kindString, kindBinary, kindStringSet, kindNumberSet, kindBinarySet, kindList)
 	case "size":
 		return checkKinds(e.function, e.args, kindString, kindBinary, kindStringSet, kindNumberSet, kindBinarySet, kindList, kindMap)

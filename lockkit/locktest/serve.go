@@ -64,7 +64,7 @@ func (db *DB) serve(ctx context.Context, operation string, body []byte) (answer,
 	}
 }
 
-// wait lets d pass, or less if ctx ends, which it returns as an error.
+// wait lets d pass, or less if ctx ends, whose cause it returns.
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -72,7 +72,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }
 

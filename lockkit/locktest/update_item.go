@@ -1,5 +1,7 @@
 package locktest
 
+import "slices"
+
 // updateRequest is an update, alone or as an action of a transaction.
 type updateRequest struct {
 	conditional
@@ -29,7 +31,10 @@ func (r *updateRequest) change(db *DB) (change, updateExpr, error) {
 		}
 	}
 	c.next = func(old item) (item, error) {
-		if old == nil {
+		switch {
+		case old == nil && u.onlyTakes():
+			return nil, nil //nolint:nilnil // there is nothing to take from, and no item comes of it
+		case old == nil:
 			old = c.key
 		}
 		updated, err := applyUpdate(u, old)
@@ -73,6 +78,14 @@ func (r *updateItemRequest) run(db *DB) (any, error) {
 		out.Attributes = project(after, u.targets())
 	}
 	return out, nil
+}
+
+// onlyTakes reports whether the update has nothing but REMOVE and DELETE. An
+// update without any action is not such a one: it creates a bare item.
+func (u updateExpr) onlyTakes() bool {
+	return len(u.actions) > 0 && !slices.ContainsFunc(u.actions, func(a action) bool {
+		return a.verb == "SET" || a.verb == "ADD"
+	})
 }
 
 // targets returns the paths that the update writes.
