@@ -129,8 +129,11 @@ func (l *Lease) check(now time.Time) *EndedError {
 // monotonic clock stands still while a machine is suspended, the wall clock may
 // be set. Callers hold mu.
 func (l *Lease) left(now time.Time) time.Duration {
-	elapsed := max(now.Sub(l.sent), now.Round(0).Sub(l.sent.Round(0)))
-	return l.duration - l.margin() - elapsed
+	return l.leftBy(now.Sub(l.sent), now.Round(0).Sub(l.sent.Round(0)))
+}
+
+func (l *Lease) leftBy(monotonic, wall time.Duration) time.Duration {
+	return l.duration - l.margin() - max(monotonic, wall)
 }
 
 func (l *Lease) margin() time.Duration {
