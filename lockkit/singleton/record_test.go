@@ -1,0 +1,87 @@
+package singleton
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+const (
+	owner  = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	uuid   = "6f0ad0e7-7c44-4bfa-9e5f-2b8f5b3f6a01"
+	stream = "2026/12/01/[$LATEST]0123456789abcdef0123456789abcdef"
+)
+
+func attribute(name string, v types.AttributeValue) int {
+	m, _ := v.(*types.AttributeValueMemberM)
+	return len(name) + mapSize(m.Value)
+}
+
+func TestBothRecordsStayUnder400Bytes(t *testing.T) {
+	now := time.UnixMilli(1764554400123)
+	for _, text := range []string{"", "boom", strings.Repeat("x", 1000), strings.Repeat("🙂", 300), strings.Repeat("\xff", 500)} {
+		for _, s := range []string{"", stream, "2026/12/01/" + strings.Repeat("f", 64) + stream[10:], strings.Repeat("é", 400)} {
+			r := record{owner: owner, tick: now, started: now, requestID: uuid + uuid, logStream: s}
+			running := attribute("run", r.value())
+			crashed := attribute("prev", r.value())
+			r.ended, r.outcome, r.err = now, OutOfTime, text
+			ended := attribute("prev", r.value())
+			if most := running + max(crashed, ended); most > 400 {
+				t.Errorf("error of %d bytes, stream of %d: %d bytes (%d running, %d crashed, %d ended)", len(text), len(s), most, running, crashed, ended)
+			}
+			back, ok := readRecord(r.value())
+			if !ok || !utf8.ValidString(back.err) || len(back.err) > maxError || text != "" && back.err == "" {
+				t.Errorf("error of %d bytes became %q", len(text), back.err)
+			}
+		}
+	}
+}
+
+func TestRecordKeepsTheLogStreamWhereItFits(t *testing.T) {
+	now := time.UnixMilli(1764554400123).UTC()
+	r := record{owner: owner, tick: now, started: now, requestID: uuid, logStream: stream}
+	if back, ok := readRecord(r.value()); !ok || back != r {
+		t.Errorf("running: %+v, want %+v", back, r)
+	}
+	r.ended, r.outcome, r.err = now, Failed, strings.Repeat("e", 60)
+	if back, _ := readRecord(r.value()); back != r {
+		t.Errorf("short error: %+v", back)
+	}
+	r.err = strings.Repeat("e", maxError)
+	if back, _ := readRecord(r.value()); back.logStream != "" || back.err != r.err || back.requestID != uuid {
+		t.Errorf("long error: %+v", back)
+	}
+}
+
+func TestReadRecordTakesWhateverIsThere(t *testing.T) {
+	for _, v := range []types.AttributeValue{
+		nil, stringValue("x"), &types.AttributeValueMemberM{}, &types.AttributeValueMemberNULL{Value: true},
+		&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{keyOwner: numberValue(1), keyTick: stringValue("x")}},
+	} {
+		if r, ok := readRecord(v); ok {
+			t.Errorf("%v is read as %+v", v, r)
+		}
+	}
+	odd := &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
+		keyOwner: stringValue("o"), keyTick: stringValue("x"), keyStarted: &types.AttributeValueMemberN{Value: "1e400"}, keyError: nil,
+	}}
+	if r, ok := readRecord(odd); !ok || r != (record{owner: "o"}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCutKeepsRunesWhole(t *testing.T) {
+	for range 1000 {
+		b := make([]byte, rand.IntN(200))
+		for i := range b {
+			b[i] = byte(rand.IntN(256))
+		}
+		if got := cut(string(b), 120); !utf8.ValidString(got) || len(got) > 120 {
+			t.Fatalf("%q became %q", b, got)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package singleton_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/solotick/solotick/events"
+	"github.com/solotick/solotick/lockkit/singleton"
+)
+
+func TestCompletedTickCostsTwoRequestsOnAFreeLock(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), does(time.Second))
+		w.want(res, err, singleton.Completed)
+		w.requests("WW")
+		if !res.Marked || !w.doneTick().Equal(w.due) || w.held() {
+			t.Errorf("marked %v, item %v", res.Marked, w.item())
+		}
+		if res.WorkedMS != 1000 || res.Requests != 2 || res.Token == 0 || res.RequestID != "req-1" {
+			t.Errorf("result %+v", res)
+		}
+	})
+}
+
+func TestCompletedTickIsNotRunAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		res, err := w.invoke(p, spec, w.scheduled(0), does(0))
+		w.want(res, err, singleton.Completed)
+		time.Sleep(time.Hour)
+		for _, q := range []*process{p, w.process("b")} {
+			w.db.ResetRequests()
+			res, err = w.invoke(q, spec, w.scheduled(0), mustNotRun(t))
+			w.want(res, err, singleton.Duplicate)
+			w.requests("w")
+			if !res.DoneTick.Equal(w.due) || res.Requests != 1 {
+				t.Errorf("result %+v", res)
+			}
+		}
+	})
+}
+
+func TestOlderTickIsSupersededAndNeverCalledDuplicate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		_, err := w.invoke(p, spec, w.scheduled(time.Second), does(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.db.ResetRequests()
+		res, err := w.invoke(p, spec, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.Superseded)
+		w.requests("w")
+		if !res.DoneTick.Equal(w.due.Add(time.Second)) {
+			t.Errorf("result %+v", res)
+		}
+		if w.doneTick() != w.due.Add(time.Second) {
+			t.Errorf("the last completed tick went back to %v", w.doneTick())
+		}
+	})
+}
+
+func mustNotRun(t *testing.T) singleton.Work {
+	return func(context.Context, *singleton.Run) error {
+		t.Error("the work was called")
+		return nil
+	}
+}
+
+func TestManyDeliveriesOfOneTickAreOneRun(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const copies = 20
+		var ran atomic.Int64
+		var mu sync.Mutex
+		got := map[singleton.Outcome]int{}
+		var all sync.WaitGroup
+		for range copies {
+			p := w.process("")
+			all.Go(func() {
+				res, err := w.invoke(p, spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+					ran.Add(1)
+					return does(20*time.Second)(ctx, run)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				got[res.Outcome]++
+			})
+		}
+		all.Wait()
+		if ran.Load() != 1 || got[singleton.Completed] != 1 || got[singleton.Duplicate] != copies-1 {
+			t.Errorf("ran %d times, outcomes %v", ran.Load(), got)
+		}
+		time.Sleep(time.Hour)
+		w.db.ResetRequests()
+		res, err := w.invoke(w.process(""), spec, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.Duplicate)
+		w.requests("w")
+	})
+}
+
+func TestTickOlderThanTheAgeLimitIsExpiredWithoutARequest(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p, s := w.process("a"), spec
+		s.MaxAge = time.Minute
+		time.Sleep(59 * time.Second) // due one second before
+		if res, err := w.invoke(p, s, w.scheduled(0), does(0)); res.Outcome != singleton.Completed {
+			t.Errorf("at the limit: %+v, %v", res, err)
+		}
+		time.Sleep(time.Millisecond)
+		w.db.ResetRequests()
+		res, err := w.invoke(p, s, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.Expired)
+		w.requests("")
+		res, err = w.invoke(p, s, events.Tick{Time: w.due.Add(time.Millisecond)}, does(0))
+		w.want(res, err, singleton.Completed) // manual: no limit
+	})
+}
+
+func TestManualRunWithoutATickLeavesTicksAlone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		_, _ = w.invoke(p, spec, w.scheduled(0), does(0))
+		var seen *singleton.Run
+		res, err := w.invoke(p, spec, events.Tick{}, func(_ context.Context, run *singleton.Run) error { seen = run; return nil })
+		w.want(res, err, singleton.Completed)
+		if !seen.Tick.IsZero() || res.Marked || res.Warning != "" || !w.doneTick().Equal(w.due) {
+			t.Errorf("run %+v, result %+v, done %v", seen, res, w.doneTick())
+		}
+	})
+}
+
+func TestForceRunsADoneTickAndNeverMovesTheTickBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		_, _ = w.invoke(p, spec, w.scheduled(2*time.Second), does(0))
+		for _, at := range []time.Duration{0, 2 * time.Second} {
+			var ran time.Time
+			res, err := w.invoke(p, spec, events.Tick{Time: w.due.Add(at), Force: true}, func(_ context.Context, run *singleton.Run) error { ran = run.Tick; return nil })
+			w.want(res, err, singleton.Completed)
+			if !ran.Equal(w.due.Add(at)) || !w.doneTick().Equal(w.due.Add(2*time.Second)) || !res.Marked || !res.Forced {
+				t.Errorf("forced %s: ran %v, done %v, %+v", at, ran, w.doneTick(), res)
+			}
+		}
+		res, err := w.invoke(p, spec, events.Tick{Time: w.due.Add(4 * time.Second), Force: true}, does(0))
+		w.want(res, err, singleton.Completed)
+		if !w.doneTick().Equal(w.due.Add(4 * time.Second)) {
+			t.Errorf("a forced newer tick is not marked: %v", w.doneTick())
+		}
+	})
+}
+
+func TestFailedTickStaysOpen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		_, _ = w.invoke(p, spec, w.scheduled(0), does(0))
+		boom := func(context.Context, *singleton.Run) error { return errBoom }
+		res, err := w.invoke(p, spec, w.scheduled(time.Second), boom)
+		w.want(res, err, singleton.Failed)
+		if !w.doneTick().Equal(w.due) || w.held() || res.Marked {
+			t.Errorf("done %v, held %v", w.doneTick(), w.held())
+		}
+		res, err = w.invoke(p, spec, w.scheduled(time.Second), does(0))
+		w.want(res, err, singleton.Completed)
+	})
+}
+
+func TestTickAttributeThatIsNoNumberBlocksAndSaysSo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		_, _ = w.invoke(p, spec, w.scheduled(0), does(0))
+		w.put(map[string]av{"tick": s("yesterday")})
+		res, err := w.invoke(p, spec, w.scheduled(time.Second), mustNotRun(t))
+		w.want(res, err, singleton.Blocked)
+		if !strings.Contains(err.Error(), "Unix milliseconds") {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package singleton_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/singleton"
+)
+
+func TestReturningNilAfterItsContextEndedDoesNotCompleteTheTick(t *testing.T) {
+	inWorld(t, func(w *world) {
+		begin := time.Now()
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, _ *singleton.Run) error {
+			<-ctx.Done()
+			if got := time.Since(begin); got != spec.Timeout-2*time.Second {
+				t.Errorf("the work's time ended after %s, want the reserve before the deadline", got)
+			}
+			if context.Cause(ctx) != singleton.ErrOutOfTime {
+				t.Errorf("cause %v", context.Cause(ctx))
+			}
+			return nil
+		})
+		w.want(res, err, singleton.OutOfTime)
+		if w.held() || !w.doneTick().IsZero() || !errors.Is(err, singleton.ErrOutOfTime) {
+			t.Errorf("%v, item %v", err, w.item())
+		}
+	})
+}
+
+func TestWorkMayReturnWithinTheReserve(t *testing.T) {
+	inWorld(t, func(w *world) {
+		begin := time.Now()
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, _ *singleton.Run) error {
+			<-ctx.Done()
+			time.Sleep(1500*time.Millisecond - time.Nanosecond)
+			return errBoom
+		})
+		w.want(res, err, singleton.OutOfTime)
+		if w.held() || !errors.Is(err, errBoom) || time.Since(begin) >= spec.Timeout {
+			t.Errorf("%v, item %v", err, w.item())
+		}
+	})
+}
+
+func TestWorkThatIgnoresItsContextKeepsTheLeaseAndEndsTheProcess(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log lines
+		p, begin := w.process("a"), time.Now()
+		free := make(chan struct{})
+		defer close(free)
+		value := func() (v any) {
+			defer func() { v = recover() }()
+			_, _ = w.invoke(p, spec, w.scheduled(0), func(context.Context, *singleton.Run) error {
+				<-free
+				return nil
+			}, log.option())
+			return nil
+		}()
+		if got := time.Since(begin); got != spec.Timeout-500*time.Millisecond {
+			t.Errorf("given up after %s, want a quarter of the reserve before the deadline", got)
+		}
+		err, _ := value.(error)
+		if out, ok := errors.AsType[*singleton.OutcomeError](err); !ok || out.Outcome != singleton.OutOfTime || !strings.Contains(err.Error(), "ignores its context") {
+			t.Fatalf("panicked with %v", value)
+		}
+		if line := log.one(t); line["outcome"] != "out_of_time" || line["worked_ms"] != float64(299500) || !strings.Contains(line["error"].(string), "ignores") {
+			t.Errorf("line %v", line)
+		}
+		if !w.held() || !w.doneTick().IsZero() {
+			t.Errorf("item %v", w.item())
+		}
+		// Nothing ended this process, so the lease is kept while the work runs.
+		time.Sleep(2 * spec.Lease)
+		if res, err := w.invoke(w.process("b"), spec, w.scheduled(0), mustNotRun(t)); res.Outcome != singleton.Duplicate {
+			t.Errorf("%+v, %v", res, err)
+		}
+		// The end of the process, which is what aws-lambda-go makes of a panic.
+		p.kill()
+		res, err := w.invoke(w.process("b"), spec, w.scheduled(0), does(0))
+		w.want(res, err, singleton.Completed)
+		if res.WaitedMS < 30_000 || res.WaitedMS > 42_000 {
+			t.Errorf("took over after %d ms", res.WaitedMS)
+		}
+	})
+}
+
+func TestPanicReleasesAndGoesOn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var log lines
+		type custom struct{ n int }
+		value := func() (v any) {
+			defer func() { v = recover() }()
+			_, _ = w.invoke(w.process("a"), spec, w.scheduled(0), func(context.Context, *singleton.Run) error {
+				explode(custom{7})
+				return nil
+			}, log.option())
+			return nil
+		}()
+		if value != any(custom{7}) {
+			t.Errorf("panicked with %v, want the work's own value", value)
+		}
+		if w.held() || !w.doneTick().IsZero() {
+			t.Errorf("item %v", w.item())
+		}
+		line := log.one(t)
+		if line["outcome"] != "failed" || !strings.Contains(line["stack"].(string), "explode") || !strings.Contains(line["error"].(string), "panicked: {7}") {
+			t.Errorf("line %v", line)
+		}
+		res, err := w.invoke(w.process("b"), spec, w.scheduled(0), does(0))
+		w.want(res, err, singleton.Completed)
+		if res.WaitedMS != 0 || res.Takeover != nil {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
+//go:noinline
+func explode(v any) { panic(v) }
+
+func TestGoexitInTheWorkIsAFailure(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(context.Context, *singleton.Run) error {
+			runtime.Goexit()
+			return nil
+		})
+		w.want(res, err, singleton.Failed)
+		if w.held() {
+			t.Error("not released")
+		}
+	})
+}
+
+func TestConcurrentInvocationsInOneProcessAreOneAtATime(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		var working, most atomic.Int64
+		work := func(ctx context.Context, run *singleton.Run) error {
+			most.Store(max(most.Load(), working.Add(1)))
+			defer working.Add(-1)
+			return does(20*time.Second)(ctx, run)
+		}
+		got := make(chan singleton.Result, 2)
+		for i := range 2 {
+			go func() {
+				res, _ := w.invoke(p, spec, w.scheduled(time.Duration(i)*time.Second), work)
+				got <- res
+			}()
+		}
+		a, b := <-got, <-got
+		if most.Load() != 1 || a.Outcome != singleton.Skipped || b.Outcome != singleton.Completed {
+			t.Errorf("%d at a time: %+v, %+v", most.Load(), a, b)
+		}
+	})
+}
+
+func TestJobsOfOneProcessDoNotDisturbEachOther(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p, other := w.process("a"), spec
+		other.Name = "other"
+		got := make(chan singleton.Result, 1)
+		go func() { res, _ := w.invoke(p, other, w.scheduled(0), does(time.Minute)); got <- res }()
+		res, err := w.invoke(p, spec, w.scheduled(0), does(time.Minute))
+		w.want(res, err, singleton.Completed)
+		if res := <-got; res.Outcome != singleton.Completed {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
+func TestFrozenEnvironmentServesALaterInvocation(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		for i := range 3 {
+			w.db.ResetRequests()
+			res, err := w.invoke(p, spec, w.scheduled(time.Duration(i)*24*time.Hour), does(15*time.Second))
+			w.want(res, err, singleton.Completed)
+			w.requests("WWW") // acquire, one renewal, release; nothing in between invocations
+			time.Sleep(24*time.Hour - 15*time.Second)
+		}
+		w.requests("WWW")
+	})
+}
+
+func TestRunProtectsItsWrites(t *testing.T) {
+	inWorld(t, func(w *world) {
+		client := w.db.Client()
+		write := func(run *singleton.Run, name string) error {
+			_, err := client.TransactWriteItems(w.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				run.ConditionCheck(),
+				{Put: &types.Put{TableName: new(table), Item: map[string]av{"pk": s(name), "sk": s("x")}}},
+			}})
+			return err
+		}
+		var kept *singleton.Run
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			kept = run
+			if run.Attempt != 1 || run.RequestID != "req-1" || run.Token() == 0 {
+				t.Errorf("run %+v", run)
+			}
+			return errors.Join(run.Renew(ctx), write(run, "inside"))
+		})
+		w.want(res, err, singleton.Completed)
+		if kept.Token() != res.Token {
+			t.Errorf("token %d, %d in the result", kept.Token(), res.Token)
+		}
+		if write(kept, "outside") == nil {
+			t.Error("a write after the run went through")
+		}
+		if err := kept.Renew(w.Context()); !errors.Is(err, lockkit.ErrReleased) {
+			t.Errorf("renewed after the run: %v", err)
+		}
+	})
+}
+
+func TestWithoutADeadlineTheRunWaitsForItsWork(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := singleton.Do(w.Context(), w.process("a").locks, spec, w.scheduled(0), does(3*time.Hour))
+		w.want(res, err, singleton.Completed)
+		if res.WorkedMS != (3 * time.Hour).Milliseconds() {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
+func TestCallersCancelStopsTheWorkAndReleases(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx, cancel := context.WithCancelCause(w.Context())
+		time.AfterFunc(time.Minute, func() { cancel(errBoom) })
+		res, err := singleton.Do(ctx, w.process("a").locks, spec, w.scheduled(0), func(ctx context.Context, _ *singleton.Run) error {
+			<-ctx.Done()
+			time.Sleep(time.Minute) // slow to stop, and waited for
+			return nil
+		})
+		w.want(res, err, singleton.OutOfTime)
+		if !errors.Is(err, errBoom) || w.held() || res.WorkedMS != 120_000 {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}
+
+func TestCallersCancelEndsTheWaitAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.foreign(spec.Lease)
+		ctx, cancel := context.WithCancel(w.Context())
+		time.AfterFunc(5*time.Second, cancel)
+		begin := time.Now()
+		res, err := singleton.Do(ctx, w.process("a").locks, spec, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.OutOfTime)
+		if !errors.Is(err, context.Canceled) || time.Since(begin) != 5*time.Second {
+			t.Errorf("after %s: %v", time.Since(begin), err)
+		}
+	})
+}
+
+func TestNoGoroutineIsLeftBehind(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		_, _ = w.invoke(p, spec, w.scheduled(0), does(time.Minute))
+		synctest.Wait()
+		before := runtime.NumGoroutine()
+		for i := range 50 {
+			_, _ = w.invoke(p, spec, w.scheduled(time.Duration(i)*time.Second), does(time.Minute))
+		}
+		synctest.Wait()
+		if after := runtime.NumGoroutine(); after > before+2 {
+			t.Errorf("%d goroutines, %d before", after, before)
+		}
+	})
+}
