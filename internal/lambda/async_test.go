@@ -118,6 +118,7 @@ func TestAThrottledEventGetsTooOld(t *testing.T) {
 }
 
 func TestCopiesAreDeliveredAtOneInstant(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, lambda.Options{})
 	r.create()
 	ids := r.send(command{Do: "sleep", Millis: 300}, 3)

@@ -13,6 +13,7 @@ import (
 // TestChaos kills, freezes and thaws at random while events of all sorts come
 // in, and then accounts for every one of them.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	seed := time.Now().UnixNano()
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(uint64(seed), 0))

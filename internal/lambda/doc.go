@@ -56,13 +56,14 @@
 // thread that lives as long as the Service). On macOS, which has no such
 // thing, the closed Runtime API ends an idle or answering function and the
 // hangup of an orphaned process group a frozen one; a working one ends with its
-// invocation. On other systems Create fails with [errors.ErrUnsupported].
+// invocation. Processes that a function starts itself are killed with their
+// environment, but not with a killed runner. On other systems Create fails with [errors.ErrUnsupported].
 //
 // # Goroutines
 //
 // A Service has three goroutines (forks, asynchronous events, observer), an
 // environment four and those of its HTTP server. All are joined by
 // [Service.Close]. All methods may be used from any goroutine; the observer is
-// called from one goroutine, one event at a time, and must not call Idle or
-// Close.
+// called from one goroutine, one event at a time, and must not call Invoke,
+// Idle or Close.
 package lambda

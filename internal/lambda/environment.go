@@ -14,7 +14,7 @@ const (
 	StateBusy     State = "busy"     // it runs an invocation
 	StateIdle     State = "idle"     // it waits for one, frozen
 	StateFrozen   State = "frozen"   // it was frozen by hand
-	StateEnding   State = "ending"   // it was killed and is not yet gone
+	StateEnding   State = "ending"   // it was killed or has exited, and is not yet gone
 )
 
 // Environment is a snapshot of one environment.
@@ -48,6 +48,7 @@ type environment struct {
 	stopped     bool             // SIGSTOP between invocations
 	frozen      bool             // SIGSTOP by hand
 	killed      string           // the reason, once it was killed
+	exited      bool             // the process has ended by itself or was killed
 	lastUsed    time.Time
 	lastRequest string // for log lines
 	invocations int
@@ -62,7 +63,7 @@ func (e *environment) pid() int {
 
 func (e *environment) state() State {
 	switch {
-	case e.killed != "":
+	case e.killed != "" || e.exited:
 		return StateEnding
 	case e.frozen:
 		return StateFrozen
@@ -198,7 +199,7 @@ func (s *Service) release(e *environment) {
 
 // suspend is the freeze between invocations.
 func (s *Service) suspend(e *environment) {
-	if e.killed == "" && !e.stopped && e.process.stop() == nil {
+	if e.state() != StateEnding && !e.stopped && e.process.stop() == nil {
 		e.stopped = true
 		s.emitReason(e, EventFrozen, ReasonBetween)
 	}

@@ -84,6 +84,7 @@ func TestAProcessIsKilledAtItsTimeout(t *testing.T) {
 }
 
 func TestAnInitThatFailsFailsTheInvocation(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]struct{ kind, message, killed string }{
 		"init error":          {"Config.Missing", "TABLE is not set", ""},
 		"init error, no exit": {"Config.Missing", "TABLE is not set", lambda.ReasonInitError},
@@ -170,6 +171,7 @@ func TestLateAnswersAreRefused(t *testing.T) {
 }
 
 func TestAnOversizedAnswerIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, lambda.Options{})
 	r.create()
 	result := r.do(command{Do: "answer large", Number: lambda.MaxPayload + 200})
@@ -191,6 +193,7 @@ func TestTheProcessGroupEndsWithItsLeader(t *testing.T) {
 }
 
 func TestADescendantOutsideTheGroupDoesNotHoldTheEnvironment(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, lambda.Options{})
 	r.create()
 	start := time.Now()

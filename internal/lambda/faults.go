@@ -75,8 +75,8 @@ func (s *Service) fault(verb, id string, act func(*environment) error) error {
 			if e.id != id {
 				continue
 			}
-			if e.killed != "" {
-				return fmt.Errorf("lambda: %s environment %q: %w: it was already killed (%s)", verb, id, ErrState, e.killed)
+			if e.state() == StateEnding {
+				return fmt.Errorf("lambda: %s environment %q: %w: it is ending already", verb, id, ErrState)
 			}
 			if err := act(e); err != nil {
 				return fmt.Errorf("lambda: %s environment %q: %w", verb, id, err)

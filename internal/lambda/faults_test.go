@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,6 +100,7 @@ func TestFreezeAndThawByHand(t *testing.T) {
 }
 
 func TestTheTimeoutKillsAFrozenProcess(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, lambda.Options{})
 	r.create(func(f *lambda.Function) { f.Timeout = 500 * time.Millisecond })
 	running := r.background(command{Do: "sleep", Millis: 60_000})
@@ -112,6 +114,7 @@ func TestTheTimeoutKillsAFrozenProcess(t *testing.T) {
 }
 
 func TestAFrozenProcessOutlivesAnIgnoredTimeout(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, lambda.Options{})
 	r.create(func(f *lambda.Function) { f.Timeout, f.IgnoreTimeout = 100*time.Millisecond, true })
 	running := r.background(command{Do: "sleep", Millis: 300, Text: "woken"})
@@ -125,5 +128,47 @@ func TestAFrozenProcessOutlivesAnIgnoredTimeout(t *testing.T) {
 	}
 	if got := decode(t, <-running); got.Text != "woken" {
 		t.Errorf("answer %+v", got)
+	}
+}
+
+func TestTheObserverMayInjectFaults(t *testing.T) {
+	var s *lambda.Service
+	s = lambda.New(lambda.Options{Observer: func(event lambda.Event) {
+		if event.Kind == lambda.EventInvocation && event.Attempt == 1 {
+			if err := s.Kill(event.Environment); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	defer s.Close()
+	f := testFunction(t)
+	f.Retries, f.RetryDelays = 1, []time.Duration{0}
+	if err := s.Create(f); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.InvokeAsync("f", mustJSON(command{Do: "sleep", Millis: 500}), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Idle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if letters := s.DeadLetters("f"); len(letters) != 0 {
+		t.Errorf("dead letters %+v", letters)
+	}
+	if left := s.Environments("f"); len(left) != 1 || left[0].ID != "f-2" {
+		t.Errorf("environments %+v, expected the first to be killed", left)
+	}
+}
+
+func TestAKillFromOutsideIsNoticed(t *testing.T) {
+	r := newRig(t, lambda.Options{})
+	r.create()
+	first := r.ask(command{})
+	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil { // a child of this test
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the environment", func() bool { return len(r.Environments("f")) == 0 })
+	if next := r.do(command{}); next.Environment != "f-2" {
+		t.Errorf("environment %s, expected a new one", next.Environment)
 	}
 }

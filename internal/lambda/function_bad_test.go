@@ -14,8 +14,8 @@ import (
 	"github.com/solotick/solotick/internal/lambda"
 )
 
-// write makes a file; a running fork of another test cannot hold it open for
-// writing, because tests here run one after the other.
+// write makes a file. Tests that use it must not be parallel: a fork of
+// another test could hold the file open for writing just when it is started.
 func write(t *testing.T, content []byte, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bootstrap")

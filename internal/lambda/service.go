@@ -24,8 +24,9 @@ const DefaultInitTimeout = 10 * time.Second
 // Options of a Service; the zero value is ready.
 type Options struct {
 	// Observer is told everything that happens; nil: nobody. It is called from
-	// one goroutine, one event at a time, and must not call Idle or Close. While
-	// it lags the functions' log output waits.
+	// one goroutine, one event at a time; it may inject faults and events, but
+	// must not call Invoke, Idle or Close. While it lags, the functions' log
+	// output and so their answers wait.
 	Observer func(Event)
 	// InitTimeout bounds the time from the start of a process until it asks for
 	// its first invocation; 0 means 10 s.

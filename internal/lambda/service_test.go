@@ -82,9 +82,9 @@ func TestEnvironmentsRunOneInvocationEachAtOneTime(t *testing.T) {
 		t.Errorf("processes %v, expected three", pids)
 	}
 	r.idle()
-	ended := r.of(lambda.EventEnded)
+	frozen := r.of(lambda.EventFrozen)
 	warm := r.do(command{})
-	if want := ended[len(ended)-1].Environment; warm.Environment != want {
+	if want := frozen[len(frozen)-1].Environment; warm.Environment != want {
 		t.Errorf("environment %s, expected %s, which was used last", warm.Environment, want)
 	}
 }

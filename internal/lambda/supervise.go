@@ -60,6 +60,7 @@ func (s *Service) supervise(e *environment) {
 	})
 	s.running(e, process)
 	status := s.watch(e, exited)
+	s.exited(e)
 	logs.end(leftovers)
 	<-reading
 	s.ended(e, status)
@@ -115,6 +116,13 @@ func (s *Service) checkDeadline(e *environment) time.Duration {
 	s.failInit(e, failure(e.inv, ErrorTimeout, fmt.Sprintf("Init timed out after %.2f seconds", s.options.InitTimeout.Seconds())))
 	s.kill(e, ReasonInitTimeout)
 	return time.Hour
+}
+
+// exited keeps invocations off an environment that is about to go.
+func (s *Service) exited(e *environment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.exited = true
 }
 
 // failInit is the end of an init that did not succeed; s.mu is held.
