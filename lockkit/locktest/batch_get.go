@@ -37,7 +37,7 @@ func firstTable[V any](requests map[string]V) string {
 }
 
 func (r *batchGetRequest) run(db *DB) (any, error) {
-	if err := r.capacityRequest.check(); err != nil {
+	if err := r.checkCapacity(); err != nil {
 		return nil, err
 	}
 	total := 0
@@ -77,7 +77,7 @@ type batchGetAnswer struct {
 // collect reads the keys of one table; once 16 MB are full the rest is left
 // unprocessed.
 func (out *batchGetAnswer) collect(db *DB, name string, want *batchKeys) (units float64, err error) {
-	if err := want.legacy.refuse(); err != nil {
+	if err := want.refuseLegacy(); err != nil {
 		return 0, err
 	}
 	found := []item{}

@@ -23,7 +23,7 @@ func (r *batchWriteRequest) tableName() string { return firstTable(r.RequestItem
 func (r *batchWriteRequest) writes() {}
 
 func (r *batchWriteRequest) run(db *DB) (any, error) {
-	if err := r.capacityRequest.check(); err != nil {
+	if err := r.checkCapacity(); err != nil {
 		return nil, err
 	}
 	total := 0

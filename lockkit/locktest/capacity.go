@@ -20,17 +20,17 @@ type capacityRequest struct {
 	ReturnConsumedCapacity string `json:",omitempty"`
 }
 
-func (r capacityRequest) check() error {
+func (r capacityRequest) checkCapacity() error {
 	return oneOf("returnConsumedCapacity", r.ReturnConsumedCapacity, "INDEXES", "TOTAL", "NONE")
 }
 
-func (r capacityRequest) wanted() bool {
+func (r capacityRequest) wantsCapacity() bool {
 	return r.ReturnConsumedCapacity == "TOTAL" || r.ReturnConsumedCapacity == "INDEXES"
 }
 
 // report builds the answer's member, nil unless asked for.
 func (r capacityRequest) report(table string, read, write float64) *consumedCapacity {
-	if !r.wanted() {
+	if !r.wantsCapacity() {
 		return nil
 	}
 	c := &consumedCapacity{TableName: table, CapacityUnits: read + write}
@@ -42,7 +42,7 @@ func (r capacityRequest) report(table string, read, write float64) *consumedCapa
 
 // reports builds the answer's member for several tables, ordered as given.
 func (r capacityRequest) reports(tables []string, read, write map[string]float64) []consumedCapacity {
-	if !r.wanted() {
+	if !r.wantsCapacity() {
 		return nil
 	}
 	var all []consumedCapacity

@@ -54,8 +54,8 @@ func compareHolds(e compareExpr, it item) bool {
 	case "<>":
 		return !both || !v.equal(w)
 	}
-	order, comparable := v.compare(w)
-	if !both || !comparable {
+	order, isOrdered := v.compare(w)
+	if !both || !isOrdered {
 		return false
 	}
 	switch e.operator {

@@ -135,7 +135,7 @@ var conditionNames = map[string]string{"#o": "owner", "#ab": "a.b", "#e": "é"}
 // an error.
 func used(expression string) (names map[string]string, values attrs) {
 	words := map[string]bool{}
-	for i := 0; i < len(expression); i++ {
+	for i := range len(expression) {
 		if expression[i] != ':' && expression[i] != '#' {
 			continue
 		}

@@ -62,7 +62,7 @@ func (r *createTableRequest) run(db *DB) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{name: name, id: requestID(), created: time.Now(), key: key, items: newCollection(key), indexes: make(map[string]*index), request: r}
+	t := &table{name: name, id: requestID(), created: time.Now(), key: key, items: newCollection(key), request: r}
 	if err := r.addIndexes(t); err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (r *createTableRequest) addIndexes(t *table) error {
 }
 
 func (r *createTableRequest) addIndex(t *table, x indexRequest, local bool) error {
-	if _, twice := t.indexes[x.IndexName]; twice {
+	if _, err := t.index(x.IndexName); err == nil {
 		return invalidParameter("Duplicate index name: %s", x.IndexName)
 	}
 	if err := checkTableName(x.IndexName); err != nil { // the same rules
@@ -169,13 +169,13 @@ func (r *createTableRequest) addIndex(t *table, x indexRequest, local bool) erro
 	if (x.Projection.ProjectionType == "INCLUDE") != (len(x.Projection.NonKeyAttributes) > 0) {
 		return invalidParameter("ProjectionType is %s, but NonKeyAttributes does not go with it", x.Projection.ProjectionType)
 	}
-	t.indexes[x.IndexName] = &index{
+	t.indexes = append(t.indexes, &index{
 		name:    x.IndexName,
 		local:   local,
 		key:     key,
 		project: x.Projection.paths(key, t.key),
 		items:   newCollection(key, t.key.attributes()...),
-	}
+	})
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 type tableDescription struct {
 	TableName                 string
 	TableArn                  string
-	TableId                   string
+	TableID                   string `json:"TableId"`
 	TableStatus               string
 	CreationDateTime          float64 // seconds
 	AttributeDefinitions      []attributeDefinition
@@ -38,7 +38,7 @@ func (t *table) describe(status string) tableDescription {
 	d := tableDescription{
 		TableName:                 t.name,
 		TableArn:                  t.arn(),
-		TableId:                   t.id,
+		TableID:                   t.id,
 		TableStatus:               status,
 		CreationDateTime:          float64(t.created.UnixMilli()) / 1000,
 		AttributeDefinitions:      t.request.AttributeDefinitions,
@@ -63,8 +63,10 @@ func (t *table) describe(status string) tableDescription {
 
 func (t *table) describeIndex(x indexRequest, status string) indexDescription {
 	count := 0
-	for _, group := range t.indexes[x.IndexName].items.partitions {
-		count += len(group)
+	if built, err := t.index(x.IndexName); err == nil { // they always are
+		for _, group := range built.items.partitions {
+			count += len(group)
+		}
 	}
 	return indexDescription{
 		IndexName: x.IndexName, IndexArn: t.indexARN(x.IndexName), IndexStatus: status,

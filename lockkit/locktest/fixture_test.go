@@ -36,34 +36,34 @@ func list(l ...types.AttributeValue) types.AttributeValue {
 const table = "things"
 
 // newTable returns a DB with a table that has the partition key pk.
-func newTable(t testing.TB) (*locktest.DB, *dynamodb.Client) {
-	t.Helper()
+func newTable(tb testing.TB) (*locktest.DB, *dynamodb.Client) {
+	tb.Helper()
 	db := locktest.New()
 	client := db.Client(func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	if err := locktest.CreateTable(t.Context(), client, table, "pk", ""); err != nil {
-		t.Fatal(err)
+	if err := locktest.CreateTable(tb.Context(), client, table, "pk", ""); err != nil {
+		tb.Fatal(err)
 	}
 	db.ResetRequests()
 	return db, client
 }
 
 // newSorted returns a DB with a table that has the keys pk and sk.
-func newSorted(t testing.TB) (*locktest.DB, *dynamodb.Client) {
-	t.Helper()
+func newSorted(tb testing.TB) (*locktest.DB, *dynamodb.Client) {
+	tb.Helper()
 	db := locktest.New()
 	client := db.Client(func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	if err := locktest.CreateTable(t.Context(), client, table, "pk", "sk"); err != nil {
-		t.Fatal(err)
+	if err := locktest.CreateTable(tb.Context(), client, table, "pk", "sk"); err != nil {
+		tb.Fatal(err)
 	}
 	db.ResetRequests()
 	return db, client
 }
 
-func plant(t testing.TB, db *locktest.DB, items ...attrs) {
-	t.Helper()
+func plant(tb testing.TB, db *locktest.DB, items ...attrs) {
+	tb.Helper()
 	for _, it := range items {
 		if err := db.Put(table, it); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }
@@ -77,25 +77,25 @@ func text(s string) *string {
 }
 
 // codeAndMessage takes an API error apart; both are "" for nil.
-func codeAndMessage(t testing.TB, err error) (code, message string) {
-	t.Helper()
+func codeAndMessage(tb testing.TB, err error) (code, message string) {
+	tb.Helper()
 	if err == nil {
 		return "", ""
 	}
 	var api smithy.APIError
 	if !errors.As(err, &api) {
-		t.Fatalf("not an error of the API: %v", err)
+		tb.Fatalf("not an error of the API: %v", err)
 	}
 	return api.ErrorCode(), api.ErrorMessage()
 }
 
 // wantError fails the test unless err is an API error of the code with exactly
 // the message; an empty message accepts any.
-func wantError(t testing.TB, err error, code, message string) {
-	t.Helper()
-	gotCode, gotMessage := codeAndMessage(t, err)
+func wantError(tb testing.TB, err error, code, message string) {
+	tb.Helper()
+	gotCode, gotMessage := codeAndMessage(tb, err)
 	if gotCode != code || message != "" && gotMessage != message {
-		t.Errorf("got  %s: %s\nwant %s: %s", gotCode, gotMessage, code, message)
+		tb.Errorf("got  %s: %s\nwant %s: %s", gotCode, gotMessage, code, message)
 	}
 }
 

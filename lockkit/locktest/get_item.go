@@ -50,10 +50,10 @@ type itemAnswer struct {
 }
 
 func (r *getItemRequest) run(db *DB) (any, error) {
-	if err := r.capacityRequest.check(); err != nil {
+	if err := r.checkCapacity(); err != nil {
 		return nil, err
 	}
-	if err := r.legacy.refuse(); err != nil {
+	if err := r.refuseLegacy(); err != nil {
 		return nil, err
 	}
 	t, _, whole, part, err := r.lookup(db)

@@ -19,37 +19,37 @@ import (
 )
 
 // send makes a raw request and returns status, error code and message.
-func send(t testing.TB, db *locktest.DB, method, target, body string) (status int, code, message string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://any.where/", strings.NewReader(body))
+func send(tb testing.TB, db *locktest.DB, method, target, body string) (status int, code, message string) {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(tb.Context(), method, "http://any.where/", strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if target != "" {
 		req.Header.Set("X-Amz-Target", target)
 	}
 	res, err := db.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	h := res.Header
 	if got, want := h.Get("X-Amz-Crc32"), fmt.Sprint(crc32.ChecksumIEEE(answer)); got != want {
-		t.Errorf("checksum %s, want %s", got, want)
+		tb.Errorf("checksum %s, want %s", got, want)
 	}
 	if h.Get("Content-Type") != "application/x-amz-json-1.0" || h.Get("x-amzn-RequestId") == "" || res.ContentLength != int64(len(answer)) {
-		t.Errorf("headers %v", h)
+		tb.Errorf("headers %v", h)
 	}
 	var e struct {
 		Type    string `json:"__type"`
 		Message string `json:"message"`
 	}
 	if err := json.Unmarshal(answer, &e); err != nil {
-		t.Fatalf("not JSON: %s", answer)
+		tb.Fatalf("not JSON: %s", answer)
 	}
 	return res.StatusCode, e.Type, e.Message
 }

@@ -65,8 +65,8 @@ func checkBetween(operand, low, high expr) error {
 	if !isValue || !alsoValue {
 		return nil
 	}
-	order, comparable := l.value.compare(h.value)
-	if !comparable {
+	order, isOrdered := l.value.compare(h.value)
+	if !isOrdered {
 		return validation("The BETWEEN operator requires same data type for lower and upper bounds; lower bound operand: AttributeValue: %s, upper bound operand: AttributeValue: %s", l.value.describe(), h.value.describe())
 	}
 	if order > 0 {

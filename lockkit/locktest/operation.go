@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -98,7 +99,7 @@ type legacy struct {
 	ScanFilter          json.RawMessage `json:",omitzero"`
 }
 
-func (l legacy) refuse() error {
+func (l legacy) refuseLegacy() error {
 	for _, p := range []struct {
 		name string
 		text json.RawMessage
@@ -120,13 +121,8 @@ func (l legacy) refuse() error {
 
 // oneOf checks a parameter that takes one of a few words; "" is left to the default.
 func oneOf(name, word string, allowed ...string) error {
-	if word == "" {
+	if word == "" || slices.Contains(allowed, word) {
 		return nil
-	}
-	for _, a := range allowed {
-		if word == a {
-			return nil
-		}
 	}
 	return validation("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: Member must satisfy enum value set: [%s]", word, name, strings.Join(allowed, ", "))
 }

@@ -32,29 +32,16 @@ func (r *putRequest) change(db *DB) (change, error) {
 type putItemRequest struct {
 	putRequest
 	capacityRequest
-	ReturnValues string
+	returnRequest
 }
 
 func (r *putItemRequest) run(db *DB) (any, error) {
-	if err := r.capacityRequest.check(); err != nil {
+	if err := checkReplace(r.capacityRequest, r.returnRequest); err != nil {
 		return nil, err
-	}
-	if err := oneOf("returnValues", r.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"); err != nil {
-		return nil, err
-	}
-	if r.ReturnValues != "" && r.ReturnValues != "NONE" && r.ReturnValues != "ALL_OLD" {
-		return nil, validation("ReturnValues can only be ALL_OLD or NONE")
 	}
 	c, err := r.change(db)
 	if err != nil {
 		return nil, err
 	}
-	before, _, out, err := c.carryOut(r.capacityRequest)
-	if err != nil {
-		return nil, err
-	}
-	if r.ReturnValues == "ALL_OLD" {
-		out.Attributes = before
-	}
-	return out, nil
+	return c.replace(r.capacityRequest, r.returnRequest)
 }

@@ -51,5 +51,5 @@ func (r *queryRequest) run(db *DB) (any, error) {
 			return backward && order >= 0 || !backward && order <= 0
 		})
 	}
-	return rd.page(r.readRequest, slices.Values(inRange))
+	return rd.page(r.readRequest, slices.Values(inRange)), nil
 }

@@ -38,10 +38,10 @@ type reading struct {
 }
 
 func (r *readRequest) bind(db *DB, otherExpression bool) (*binder, error) {
-	if err := r.legacy.refuse(); err != nil {
+	if err := r.refuseLegacy(); err != nil {
 		return nil, err
 	}
-	if err := r.capacityRequest.check(); err != nil {
+	if err := r.checkCapacity(); err != nil {
 		return nil, err
 	}
 	if err := oneOf("select", r.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"); err != nil {
@@ -186,7 +186,7 @@ type pageAnswer struct {
 
 // page goes through items up to the limits and builds the answer. Limit and
 // size count what was gone through, not what the filter let pass.
-func (rd *reading) page(r readRequest, items iter.Seq[item]) (*pageAnswer, error) {
+func (rd *reading) page(r readRequest, items iter.Seq[item]) *pageAnswer {
 	out := &pageAnswer{Items: []item{}}
 	bytes := 0
 	for it := range items {
@@ -205,5 +205,5 @@ func (rd *reading) page(r readRequest, items iter.Seq[item]) (*pageAnswer, error
 		out.Items = nil
 	}
 	out.ConsumedCapacity = r.report(rd.table.name, readUnits(bytes, r.ConsistentRead), 0)
-	return out, nil
+	return out
 }

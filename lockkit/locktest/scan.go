@@ -23,9 +23,7 @@ func (r *scanRequest) run(db *DB) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rd.page(r.readRequest, func(yield func(item) bool) {
-		r.each(rd, yield)
-	})
+	return rd.page(r.readRequest, func(yield func(item) bool) { r.each(rd, yield) }), nil
 }
 
 func (r *scanRequest) checkSegments() error {

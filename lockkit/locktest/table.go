@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,7 @@ type table struct {
 	created time.Time
 	key     keySchema
 	items   *collection
-	indexes map[string]*index
+	indexes []*index
 	request *createTableRequest // for DescribeTable
 	ttl     string              // attribute; "" while off
 	count   int
@@ -113,11 +114,11 @@ func (db *DB) table(name string) (*table, error) {
 
 // index returns an index of the table.
 func (t *table) index(name string) (*index, error) {
-	x, ok := t.indexes[name]
-	if !ok {
+	i := slices.IndexFunc(t.indexes, func(x *index) bool { return x.name == name })
+	if i < 0 {
 		return nil, validation("The table does not have the specified index: %s", name)
 	}
-	return x, nil
+	return t.indexes[i], nil
 }
 
 func (t *table) indexARN(name string) string { return fmt.Sprintf("%s/index/%s", t.arn(), name) }

@@ -17,7 +17,7 @@ func (r *transactGetRequest) tableName() string {
 func (r *transactGetRequest) actions() int { return len(r.TransactItems) }
 
 func (r *transactGetRequest) run(db *DB) (any, error) {
-	if err := r.capacityRequest.check(); err != nil {
+	if err := r.checkCapacity(); err != nil {
 		return nil, err
 	}
 	if err := checkActions(len(r.TransactItems)); err != nil {

@@ -104,7 +104,7 @@ type transactAnswer struct {
 func (a *transactAnswer) repeats() bool { return a.repeated }
 
 func (r *transactWriteRequest) run(db *DB) (any, error) {
-	if err := r.capacityRequest.check(); err != nil {
+	if err := r.checkCapacity(); err != nil {
 		return nil, err
 	}
 	if err := checkActions(len(r.TransactItems)); err != nil {
@@ -221,7 +221,7 @@ func canceled(reasons []cancellationReason) *serviceError {
 
 // cost is twice that of single writes; a repeated transaction costs reads.
 func (r *transactWriteRequest) cost(changes []change, repeated bool) []consumedCapacity {
-	if !r.wanted() {
+	if !r.wantsCapacity() {
 		return nil
 	}
 	read, write := make(map[string]float64), make(map[string]float64)

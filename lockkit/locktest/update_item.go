@@ -49,14 +49,14 @@ func (r *updateRequest) change(db *DB) (change, updateExpr, error) {
 type updateItemRequest struct {
 	updateRequest
 	capacityRequest
-	ReturnValues string
+	returnRequest
 }
 
 func (r *updateItemRequest) run(db *DB) (any, error) {
-	if err := r.capacityRequest.check(); err != nil {
+	if err := r.checkCapacity(); err != nil {
 		return nil, err
 	}
-	if err := oneOf("returnValues", r.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"); err != nil {
+	if err := r.checkReturn(); err != nil {
 		return nil, err
 	}
 	c, u, err := r.change(db)

@@ -1,6 +1,7 @@
 package locktest_test
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,9 +13,7 @@ import (
 func TestUpdates(t *testing.T) {
 	pk := func(more attrs) attrs {
 		it := attrs{"pk": str("k")}
-		for name, v := range more {
-			it[name] = v
-		}
+		maps.Copy(it, more)
 		return it
 	}
 	tests := []struct {

@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -43,18 +44,6 @@ func numberValue(n number) value { return value{kind: kindNumber, number: n} }
 // isSet reports whether v is a string, number or binary set.
 func (v value) isSet() bool {
 	return v.kind == kindStringSet || v.kind == kindNumberSet || v.kind == kindBinarySet
-}
-
-// elementKind returns the type of the elements of a set type.
-func (k kind) elementKind() kind {
-	switch k {
-	case kindStringSet:
-		return kindString
-	case kindNumberSet:
-		return kindNumber
-	default:
-		return kindBinary
-	}
 }
 
 // equal compares as the service's = does: by type, numbers by value, sets
@@ -156,8 +145,6 @@ func (it item) size() int {
 // clone returns a copy that shares the values, ready to have some replaced.
 func (it item) clone() item {
 	c := make(item, len(it)+1)
-	for name, v := range it {
-		c[name] = v
-	}
+	maps.Copy(c, it)
 	return c
 }

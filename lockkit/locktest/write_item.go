@@ -30,11 +30,11 @@ type refusalRequest struct {
 	ReturnValuesOnConditionCheckFailure string `json:",omitempty"`
 }
 
-func (r refusalRequest) check() error {
+func (r refusalRequest) checkRefusal() error {
 	return oneOf("returnValuesOnConditionCheckFailure", r.ReturnValuesOnConditionCheckFailure, "ALL_OLD", "NONE")
 }
 
-func (r refusalRequest) wanted() bool { return r.ReturnValuesOnConditionCheckFailure == "ALL_OLD" }
+func (r refusalRequest) wantsItem() bool { return r.ReturnValuesOnConditionCheckFailure == "ALL_OLD" }
 
 // conditional are the parameters that every kind of write has.
 type conditional struct {
@@ -51,10 +51,10 @@ func (c *conditional) writes() {}
 
 // open checks the common parameters, finds the table and binds the condition.
 func (c *conditional) open(db *DB, otherExpression bool) (change, *binder, error) {
-	if err := c.legacy.refuse(); err != nil {
+	if err := c.refuseLegacy(); err != nil {
 		return change{}, nil, err
 	}
-	if err := c.refusalRequest.check(); err != nil {
+	if err := c.checkRefusal(); err != nil {
 		return change{}, nil, err
 	}
 	b, err := newBinder(&db.parsed, c.placeholders, otherExpression || c.ConditionExpression != nil)
@@ -66,13 +66,48 @@ func (c *conditional) open(db *DB, otherExpression bool) (change, *binder, error
 		return change{}, nil, err
 	}
 	t, err := db.table(c.TableName)
-	return change{table: t, condition: condition, returnOld: c.refusalRequest.wanted()}, b, err
+	return change{table: t, condition: condition, returnOld: c.wantsItem()}, b, err
+}
+
+// returnRequest is the parameter that asks for the item before or after a write.
+type returnRequest struct {
+	ReturnValues string
+}
+
+func (r returnRequest) checkReturn() error {
+	return oneOf("returnValues", r.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 }
 
 // writeAnswer is the answer to a write of one item.
 type writeAnswer struct {
 	Attributes       item              `json:",omitempty"`
 	ConsumedCapacity *consumedCapacity `json:",omitempty"`
+}
+
+// replace carries out a put or delete, which return the old item at most.
+func (c change) replace(capacity capacityRequest, r returnRequest) (any, error) {
+	before, _, out, err := c.carryOut(capacity)
+	if err != nil {
+		return nil, err
+	}
+	if r.ReturnValues == "ALL_OLD" {
+		out.Attributes = before
+	}
+	return out, nil
+}
+
+// checkReplace checks what the answer to a put or delete is to hold.
+func checkReplace(capacity capacityRequest, r returnRequest) error {
+	if err := capacity.checkCapacity(); err != nil {
+		return err
+	}
+	if err := r.checkReturn(); err != nil {
+		return err
+	}
+	if r.ReturnValues != "" && r.ReturnValues != "NONE" && r.ReturnValues != "ALL_OLD" {
+		return validation("ReturnValues can only be ALL_OLD or NONE")
+	}
+	return nil
 }
 
 // carryOut tries a change and stores what comes out.
