@@ -1,0 +1,232 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/solotick/solotick/events"
+	"github.com/solotick/solotick/internal/lambda"
+)
+
+// delivery is one attempt to run a tick.
+type delivery struct {
+	tick    time.Time
+	name    string // of the tick: T1 is the first
+	request string
+	attempt int // of this request, from 1; above 1 it is a retry of Lambda's
+	env     string
+	pid     int
+	caller  string // what its environment calls itself at the endpoint
+	started time.Time
+	ended   time.Time
+	token   int64    // of the lease it works under
+	closing []string // orders it has begun to close
+	run     *logLine // its "run ended"
+	fault   string   // how it ended without that line
+}
+
+// outcome is what became of the delivery.
+func (d *delivery) outcome() string {
+	switch {
+	case d.run != nil && d.run.Outcome != "":
+		return d.run.Outcome
+	case d.run != nil:
+		return "refused"
+	case d.fault != "":
+		return d.fault
+	default:
+		return "running"
+	}
+}
+
+// outcomeKilled is that of a delivery whose process died without a word.
+const outcomeKilled = "killed"
+
+// logLine is what the scenario reads of a line that a function logged.
+type logLine struct {
+	Message   string    `json:"message"`
+	Level     string    `json:"level"`
+	RequestID string    `json:"requestId"`
+	Order     string    `json:"order"`
+	Token     int64     `json:"token"`
+	Closed    int       `json:"closed"`
+	Outcome   string    `json:"outcome"`
+	WaitedMS  int64     `json:"waited_ms"`
+	WorkedMS  int64     `json:"worked_ms"`
+	Requests  int       `json:"requests"`
+	DoneTick  time.Time `json:"done_tick"`
+	Error     string    `json:"error"`
+	Takeover  *struct {
+		Token int64     `json:"token"`
+		Tick  time.Time `json:"tick"`
+	} `json:"takeover"`
+}
+
+// The messages that the scenario knows.
+const (
+	logStarted = "sweep started"
+	logClosing = "closing order"
+	logClosed  = "order closed"
+	logRefused = "stale write refused"
+	logEnded   = "run ended"
+)
+
+// history is what has happened, as it was observed, for the steps to wait on and
+// for the report. It is safe for concurrent use.
+type history struct {
+	ticks []time.Time
+	line  *timeline
+
+	mu         sync.Mutex
+	changed    chan struct{} // closed at the next change
+	events     []lambda.Event
+	deliveries []*delivery          // in the order of their start
+	open       map[string]*delivery // by environment
+}
+
+func newHistory(ticks []time.Time, line *timeline) *history {
+	return &history{ticks: ticks, line: line, changed: make(chan struct{}), open: map[string]*delivery{}}
+}
+
+// happened takes an event of the local Lambda; caller is the name of its
+// environment at the endpoint, for the start of an invocation.
+func (h *history) happened(e lambda.Event, caller string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+	d := h.open[e.Environment]
+	switch e.Kind {
+	case lambda.EventInvocation:
+		d = h.begin(e, caller)
+	case lambda.EventLog:
+		d = h.logged(e, d)
+	case lambda.EventEnded:
+		if d != nil {
+			d.ended = e.Time
+			if d.run == nil && e.Result != nil {
+				d.fault = faultOf(e.Result)
+			}
+			delete(h.open, e.Environment)
+		}
+	}
+	h.line.event(e, d)
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// faultOf names the end of a delivery that has no line of its own.
+func faultOf(r *lambda.Result) string {
+	switch r.FunctionError {
+	case "":
+		return "no log line"
+	case lambda.ErrorExit:
+		return outcomeKilled
+	case lambda.ErrorTimeout:
+		return "timed out"
+	default:
+		return r.FunctionError
+	}
+}
+
+func (h *history) begin(e lambda.Event, caller string) *delivery {
+	d := &delivery{request: e.RequestID, attempt: e.Attempt, env: e.Environment, pid: e.PID, caller: caller, started: e.Time, name: "?"}
+	if tick, err := events.Decode(e.Payload, e.Time); err == nil {
+		d.tick, d.name = tick.Time, h.nameOf(tick.Time)
+	}
+	h.deliveries = append(h.deliveries, d)
+	h.open[e.Environment] = d
+	return d
+}
+
+func (h *history) nameOf(tick time.Time) string {
+	if i := slices.IndexFunc(h.ticks, tick.Equal); i >= 0 {
+		return fmt.Sprintf("T%d", i+1)
+	}
+	return tick.Format(time.TimeOnly)
+}
+
+// logged takes a line; open is what its environment runs. Lines come before the
+// end of the invocation that wrote them.
+func (h *history) logged(e lambda.Event, open *delivery) *delivery {
+	var l logLine
+	if json.Unmarshal([]byte(e.Line), &l) != nil || open == nil || l.RequestID != open.request {
+		return open
+	}
+	switch l.Message {
+	case logStarted:
+		open.token = l.Token
+	case logClosing:
+		open.closing = append(open.closing, l.Order)
+	case logEnded:
+		open.run = &l
+	}
+	return open
+}
+
+// called takes a request that the endpoint has answered.
+func (h *history) called(c call) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, d := range h.open {
+		if d.caller == c.Caller {
+			h.line.call(c, d)
+		}
+	}
+}
+
+// deliveriesByStart returns copies of all deliveries.
+func (h *history) deliveriesByStart() []delivery {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]delivery, len(h.deliveries))
+	for i, d := range h.deliveries {
+		list[i] = *d
+	}
+	return list
+}
+
+// find returns a copy of a request's delivery.
+func (h *history) find(request string, attempt int) (delivery, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, d := range h.deliveries {
+		if d.request == request && d.attempt == attempt {
+			return *d, true
+		}
+	}
+	return delivery{}, false
+}
+
+// patience is how long a step waits for what must follow. It is far above what
+// it takes, so that a loaded machine is only slow.
+const patience = 30 * time.Second
+
+// await waits until a request's delivery is as wanted and returns it.
+func (h *history) await(ctx context.Context, request string, attempt int, what string, is func(delivery) bool) (delivery, error) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for {
+		h.mu.Lock()
+		changed := h.changed
+		h.mu.Unlock()
+		d, found := h.find(request, attempt)
+		if found && is(d) {
+			return d, nil
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			state := "it was not delivered"
+			if found {
+				state = fmt.Sprintf("it is %s (%s)", d.outcome(), d.name)
+			}
+			return d, fmt.Errorf("waited %s for %s of request %s, attempt %d: %s", patience, what, request, attempt, state)
+		case <-ctx.Done():
+			return d, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package scenario
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/functions"
+	"github.com/solotick/solotick/internal/lambda"
+	"github.com/solotick/solotick/lockkit/locktest"
+)
+
+// The scenario's numbers. The lease is the shortest that a loaded machine of two
+// cores keeps: it is renewed every third of it. The pause makes every order take
+// long enough to be met in the middle.
+const (
+	lease      = 2 * time.Second
+	pause      = 300 * time.Millisecond
+	timeout    = 30 * time.Second // also of the run that is frozen
+	firstRetry = 3500 * time.Millisecond
+	every      = 5 * time.Minute // between two ticks
+	tickCount  = 10
+	region     = "us-east-1"
+	runner     = "solotick-runner" // the runner's own name at the endpoint
+)
+
+// tables are the names of the tables at the endpoint.
+type tables struct{ locks, orders string }
+
+// setUp starts the endpoint and the local Lambda and makes the tables. No
+// function process runs before the first tick.
+func setUp(ctx context.Context, o Options) (*stage, error) {
+	bootstrap, err := findBootstrap(o.Functions)
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{options: o, tables: tables{"locks", "orders"}, ticks: dueTimes(time.Now())}
+	if o.Endpoint != "" {
+		suffix := strings.ToLower(rand.Text()[:8])
+		s.tables = tables{"solotick-demo-locks-" + suffix, "solotick-demo-orders-" + suffix}
+	}
+	s.line = newTimeline(o.Out)
+	s.history = newHistory(s.ticks, s.line)
+	if s.endpoint, err = listen(ctx, o.Listen, o.Endpoint, s.tables.locks, s.history.called); err != nil {
+		return nil, err
+	}
+	s.lambda = lambda.New(lambda.Options{Observer: s.observe, Region: region})
+	if err := s.prepare(ctx, bootstrap); err != nil {
+		return nil, errors.Join(err, s.tearDown(context.WithoutCancel(ctx)))
+	}
+	s.line.note("DynamoDB %s at %s, lease %s, function %s", s.endpoint.kind, s.endpoint.url, lease, bootstrap)
+	return s, nil
+}
+
+func (s *stage) prepare(ctx context.Context, bootstrap string) error {
+	s.client = dynamodb.New(dynamodb.Options{
+		Region: region, BaseEndpoint: aws.String(s.endpoint.url), AppID: runner,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+	if err := s.createTables(ctx); err != nil {
+		return err
+	}
+	spec := functions.OrderSweeper
+	env := map[string]string{
+		"DYNAMODB_ENDPOINT":     s.endpoint.url,
+		"SOLOTICK_LOCK_TABLE":   s.tables.locks,
+		"SOLOTICK_ORDERS_TABLE": s.tables.orders,
+		"AWS_LAMBDA_LOG_FORMAT": "JSON",
+		"AWS_LAMBDA_LOG_LEVEL":  "DEBUG",
+		"SOLOTICK_DEMO_LEASE":   lease.String(),
+		"SOLOTICK_DEMO_PAUSE":   pause.String(),
+	}
+	if s.options.WithoutFencing {
+		env["SOLOTICK_DEMO_UNFENCED"] = "1"
+	}
+	return s.lambda.Create(lambda.Function{
+		Name: spec.Name, Bootstrap: bootstrap, Env: env, MemoryMB: spec.MemoryMB, Timeout: timeout,
+		MaxEnvironments: 4, Retries: spec.Retries, RetryDelays: []time.Duration{firstRetry, 2 * firstRetry}, MaxEventAge: spec.MaxAge,
+	})
+}
+
+// observe is the local Lambda's observer.
+func (s *stage) observe(e lambda.Event) {
+	caller := ""
+	if e.Kind == lambda.EventInvocation {
+		for _, environment := range s.lambda.Environments(e.Function) {
+			if environment.ID == e.Environment {
+				caller = callerOf(environment.LogStream)
+			}
+		}
+	}
+	s.history.happened(e, caller)
+}
+
+func findBootstrap(folder string) (string, error) {
+	path := filepath.Join(folder, functions.OrderSweeper.Name, "bootstrap")
+	_, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("the function %s does not exist: build it with `make functions-local`, or name the folder that has %s by --functions", path, filepath.Join(functions.OrderSweeper.Name, "bootstrap"))
+	case err != nil:
+		return "", fmt.Errorf("the function %s: %w", path, err)
+	}
+	return path, nil
+}
+
+// dueTimes are the ticks: the last times that the job was due, the newest not
+// later than now, so that none is too old to be run and none lies ahead.
+func dueTimes(now time.Time) []time.Time {
+	last := now.UTC().Truncate(every)
+	ticks := make([]time.Time, tickCount)
+	for i := range ticks {
+		ticks[i] = last.Add(-every * time.Duration(tickCount-1-i))
+	}
+	return ticks
+}
+
+func (s *stage) createTables(ctx context.Context) error {
+	if err := locktest.CreateTable(ctx, s.client, s.tables.locks, "pk", "sk"); err != nil {
+		return fmt.Errorf("at %s: %w", s.endpoint.kind, err)
+	}
+	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName: aws.String(s.tables.orders), BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("orderId"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("status"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("placedAt"), AttributeType: types.ScalarAttributeTypeN},
+		},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("orderId"), KeyType: types.KeyTypeHash}},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("byStatus"),
+			KeySchema: []types.KeySchemaElement{
+				{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash},
+				{AttributeName: aws.String("placedAt"), KeyType: types.KeyTypeRange},
+			},
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
+		}},
+	})
+	if err != nil {
+		return fmt.Errorf("at %s: create table %s: %w", s.endpoint.kind, s.tables.orders, err)
+	}
+	wait := dynamodb.NewTableExistsWaiter(s.client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 100*time.Millisecond, time.Second
+	})
+	if err := wait.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.tables.orders)}, time.Minute); err != nil {
+		return fmt.Errorf("at %s: table %s does not become active: %w", s.endpoint.kind, s.tables.orders, err)
+	}
+	return nil
+}
+
+// dropTables deletes what was made at an endpoint that outlives the scenario.
+func (s *stage) dropTables(ctx context.Context) error {
+	if s.options.Endpoint == "" || s.client == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	var failed error
+	for _, table := range []string{s.tables.locks, s.tables.orders} {
+		_, err := s.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(table)})
+		if _, absent := errors.AsType[*types.ResourceNotFoundException](err); err != nil && !absent {
+			failed = errors.Join(failed, fmt.Errorf("table %s was left at %s: %w", table, s.options.Endpoint, err))
+		}
+	}
+	return failed
+}
