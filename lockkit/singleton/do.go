@@ -2,6 +2,7 @@ package singleton
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/solotick/solotick/events"
@@ -22,8 +23,11 @@ func (r *runner) run(ctx context.Context, tick events.Tick) (Result, error) {
 	if !tick.Time.IsZero() {
 		tick.Time = tick.Time.UTC().Truncate(time.Millisecond) // as the item stores it
 	}
+	if tick.Source == "" {
+		tick.Source = events.KindManual
+	}
 	if err := tick.Check(now); err != nil {
-		return r.refuse(ctx, err)
+		return r.refuse(ctx, fmt.Errorf("singleton: job %q: %w", r.spec.Name, err))
 	}
 	a := &attempt{runner: r, tick: tick}
 	a.ext = &extension{tick: tick, request: requestFrom(ctx)}

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit/singleton"
@@ -30,24 +33,71 @@ func TestHandlerRunsWhatSchedulerSends(t *testing.T) {
 		if !seen.Tick.Equal(w.due) || seen.Attempt != 2 || seen.RequestID != "req-9" {
 			t.Errorf("run %+v", seen)
 		}
-		answer, err := json.Marshal(res)
-		if err != nil {
-			t.Fatal(err)
-		}
-		line := log.one(t)
-		fields := map[string]any{}
-		if err := json.Unmarshal(answer, &fields); err != nil {
-			t.Fatal(err)
-		}
-		for key, value := range fields {
-			if line[key] != value {
-				t.Errorf("%s is %v in the response and %v in the log", key, value, line[key])
-			}
-		}
+		line, fields := log.one(t), asJSON(t, res)
+		sameFacts(t, line, fields)
 		if line["msg"] != "run ended" || line["level"] != "INFO" || fields["outcome"] != "completed" || fields["tick"] != w.due.Format(time.RFC3339) {
 			t.Errorf("line %v", line)
 		}
 	})
+}
+
+// asJSON is the response that Lambda sends.
+func asJSON(t *testing.T, res singleton.Result) map[string]any {
+	t.Helper()
+	b, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]any{}
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func sameFacts(t *testing.T, line, response map[string]any) {
+	t.Helper()
+	for key, value := range response {
+		if !reflect.DeepEqual(line[key], value) {
+			t.Errorf("%s is %v in the response and %v in the log", key, value, line[key])
+		}
+	}
+	for key := range line {
+		if _, ok := response[key]; !ok && key != "time" && key != "level" && key != "msg" {
+			t.Errorf("%s is in the log and not in the response", key)
+		}
+	}
+}
+
+func TestHandlerFitsLambdaStart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		handler := lambda.NewHandler(singleton.Handler(w.process("a").locks, spec, does(0)))
+		answer, err := handler.Invoke(w.lambda("req-1"), []byte(`{"tick":"`+w.due.Format(time.RFC3339)+`"}`))
+		if err != nil || !strings.Contains(string(answer), `"outcome":"completed"`) {
+			t.Errorf("%s, %v", answer, err)
+		}
+	})
+}
+
+func TestTakeoverIsInResponseAndLog(t *testing.T) {
+	for name, harm := range map[string]func(*world){
+		"crashed run":    func(w *world) { w.crash("pod-1", spec, w.scheduled(0)) },
+		"another client": func(w *world) { w.foreign(spec.Lease) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var log lines
+				harm(w)
+				res, err := w.invoke(w.process("pod-2"), spec, w.scheduled(0), does(0), log.option())
+				w.want(res, err, singleton.Completed)
+				line := log.one(t)
+				sameFacts(t, line, asJSON(t, res))
+				if line["takeover"] == nil {
+					t.Errorf("line %v", line)
+				}
+			})
+		})
+	}
 }
 
 func TestHandlerRefusesWhatIsNoTickBeforeAnyRequest(t *testing.T) {

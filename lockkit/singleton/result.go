@@ -14,19 +14,19 @@ import (
 // that is no tick, a deadline that leaves no time) has no outcome.
 type Result struct {
 	Job       string      `json:"job"`
-	Tick      time.Time   `json:"tick,omitzero"`      // the due time; absent for a manual run without one
-	Source    events.Kind `json:"source,omitempty"`   // who asked for the run
-	Attempt   int         `json:"attempt,omitempty"`  // Scheduler's count of deliveries, where it counts
-	Forced    bool        `json:"forced,omitempty"`   // a done tick was to be run again
-	Outcome   Outcome     `json:"outcome,omitempty"`  // how it ended
-	Marked    bool        `json:"marked"`             // the lock's item is known to say that this run completed its tick
-	Token     int64       `json:"token,omitempty"`    // the fencing token; absent for a run without a lease
-	Holder    string      `json:"holder,omitempty"`   // label of the other holder that was met
-	DoneTick  time.Time   `json:"done_tick,omitzero"` // duplicate and superseded: the newest tick that is done
-	WaitedMS  int64       `json:"waited_ms"`          // until the lock was acquired or given up
-	WorkedMS  int64       `json:"worked_ms"`          // in the work
-	Takeover  *Takeover   `json:"takeover,omitempty"` // the dead holder whose lock this run took over
-	Requests  int         `json:"requests"`           // sent to DynamoDB, counted up to the last that was answered
+	Tick      time.Time   `json:"tick,omitzero"`         // the due time; absent for a manual run without one
+	Source    events.Kind `json:"tick_source,omitempty"` // who asked for the run; "source" is slog's own key
+	Attempt   int         `json:"attempt,omitempty"`     // Scheduler's count of deliveries, where it counts
+	Forced    bool        `json:"forced,omitempty"`      // a done tick was to be run again
+	Outcome   Outcome     `json:"outcome,omitempty"`     // how it ended
+	Marked    bool        `json:"marked"`                // the lock's item is known to say that this run completed its tick
+	Token     int64       `json:"token,omitempty"`       // the fencing token; absent for a run without a lease
+	Holder    string      `json:"holder,omitempty"`      // label of the other holder that was met
+	DoneTick  time.Time   `json:"done_tick,omitzero"`    // duplicate and superseded: the newest tick that is done
+	WaitedMS  int64       `json:"waited_ms"`             // until the lock was acquired or given up
+	WorkedMS  int64       `json:"worked_ms"`             // in the work
+	Takeover  *Takeover   `json:"takeover,omitempty"`    // the dead holder whose lock this run took over
+	Requests  int         `json:"requests"`              // sent to DynamoDB; a last one that failed may be missing
 	RequestID string      `json:"request_id,omitempty"`
 	Warning   string      `json:"warning,omitempty"`
 	Error     string      `json:"error,omitempty"` // what ended a run whose outcome is an error
@@ -45,8 +45,7 @@ type Takeover struct {
 	LogStream     string    `json:"log_stream,omitempty"`     // where its log is; absent when the name was too long to keep
 }
 
-// log writes the one line of a run. panicked adds the stack of a work that
-// panicked.
+// log writes the one line of a run; stack is that of a work that panicked.
 func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	level := slog.LevelInfo
 	switch {
@@ -68,7 +67,7 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	if !r.Tick.IsZero() {
 		attrs = append(attrs, slog.Time("tick", r.Tick))
 	}
-	text("source", string(r.Source))
+	text("tick_source", string(r.Source))
 	if r.Attempt != 0 {
 		attrs = append(attrs, slog.Int("attempt", r.Attempt))
 	}

@@ -29,21 +29,24 @@ var spec = job.Spec{Name: "report", Lease: 30 * time.Second, Timeout: 5 * time.M
 
 // world is an in-memory DynamoDB in a bubble of virtual time.
 type world struct {
-	*testing.T
+	testing.TB
 	db  *locktest.DB
 	due time.Time // of the first tick: a second before the test began
 }
 
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, db: locktest.New(), due: time.Now().UTC().Add(-time.Second).Truncate(time.Second)}
-		if err := locktest.CreateTable(t.Context(), w.db.Client(), table, "pk", "sk"); err != nil {
-			t.Fatal(err)
-		}
-		w.db.ResetRequests()
-		test(w)
-	})
+	synctest.Test(t, func(t *testing.T) { test(newWorld(t)) })
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{TB: t, db: locktest.New(), due: time.Now().UTC().Add(-time.Second).Truncate(time.Second)}
+	if err := locktest.CreateTable(context.Background(), w.db.Client(), table, "pk", "sk"); err != nil {
+		t.Fatal(err)
+	}
+	w.db.ResetRequests()
+	return w
 }
 
 // process is one process with its own LockTable. Killed, it never reaches

@@ -1,0 +1,149 @@
+package singleton_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/solotick/solotick/lockkit/locktest"
+	"github.com/solotick/solotick/lockkit/singleton"
+	"github.com/solotick/solotick/lockkit/singleton/job"
+)
+
+// short is the job of the property: it may be taken over after 10 s, and has 45 s
+// of work at most.
+var short = job.Spec{Name: spec.Name, Lease: 10 * time.Second, Timeout: time.Minute}
+
+// delivery is one invocation with its own process, and what befalls it.
+type delivery struct {
+	at, tick, work time.Duration
+	killed         time.Duration // after its beginning; 0: never
+	fails          bool
+}
+
+func (d delivery) String() string {
+	return fmt.Sprintf("at %s tick %s work %s killed %s fails %v", d.at, d.tick, d.work, d.killed, d.fails)
+}
+
+// history checks, while they happen, what must be true of all runs together.
+type history struct {
+	mu      sync.Mutex
+	working int
+	token   int64
+	marked  time.Time // newest tick that a run was told is marked
+	faults  []string
+}
+
+func (h *history) fault(format string, args ...any) {
+	h.faults = append(h.faults, fmt.Sprintf(format, args...))
+}
+
+func (h *history) begins(run *singleton.Run) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.working++; h.working > 1 {
+		h.fault("%d runs at a time at tick %v", h.working, run.Tick)
+	}
+	if run.Token() <= h.token {
+		h.fault("token %d after %d", run.Token(), h.token)
+	}
+	h.token = run.Token()
+	if !run.Tick.After(h.marked) {
+		h.fault("tick %v runs after %v was marked", run.Tick, h.marked)
+	}
+}
+
+func (h *history) ends() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.working--
+}
+
+func (h *history) answered(res singleton.Result) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if res.Outcome == singleton.Completed && res.Marked && res.Tick.After(h.marked) {
+		h.marked = res.Tick
+	}
+}
+
+// TestWhateverHappensRunsAreOneAtATimeAndNoMarkedTickRunsAgain delivers ticks in
+// any order and number, kills processes at any moment and disturbs requests. No
+// process is paused here and resumed, which is what only fencing helps against.
+func TestWhateverHappensRunsAreOneAtATimeAndNoMarkedTickRunsAgain(t *testing.T) {
+	seconds := func(most int) *rapid.Generator[time.Duration] {
+		return rapid.Map(rapid.IntRange(0, most*10), func(n int) time.Duration { return time.Duration(n) * 100 * time.Millisecond })
+	}
+	deliveries := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) delivery {
+		d := delivery{
+			at: seconds(200).Draw(t, "at"), tick: time.Duration(rapid.IntRange(0, 5).Draw(t, "tick")) * 40 * time.Second,
+			work: seconds(60).Draw(t, "work"), fails: rapid.IntRange(0, 4).Draw(t, "fails") == 4,
+		}
+		d.at = max(d.at, d.tick)
+		if rapid.IntRange(0, 2).Draw(t, "dies") == 2 {
+			d.killed = time.Millisecond + seconds(60).Draw(t, "killed")
+		}
+		return d
+	}), 1, 12)
+	kinds := []locktest.FaultKind{locktest.FaultDropAnswer, locktest.FaultFailBefore, locktest.FaultBlackHole, locktest.FaultLate, locktest.FaultThrottle, locktest.FaultConflict}
+	faults := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) locktest.Fault {
+		return locktest.Fault{
+			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Skip: rapid.IntRange(0, 30).Draw(t, "skip"),
+			Count: rapid.IntRange(1, 3).Draw(t, "count"), Wait: seconds(8).Draw(t, "wait"),
+		}
+	}), 0, 6)
+	rapid.Check(t, func(rt *rapid.T) {
+		plan, disturb := deliveries.Draw(rt, "deliveries"), faults.Draw(rt, "faults")
+		h := &history{}
+		var last singleton.Result
+		var lastErr error
+		var done time.Time
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			var calm []func()
+			for _, f := range disturb {
+				calm = append(calm, w.db.Inject(f))
+			}
+			var all sync.WaitGroup
+			for _, d := range plan {
+				all.Go(func() { h.deliver(w, d) })
+			}
+			all.Wait()
+			for _, stop := range calm {
+				stop()
+			}
+			time.Sleep(time.Minute)
+			// Whatever happened before, a newer tick is run, after a lease at most.
+			last, lastErr = w.invoke(w.process("last"), short, w.scheduled(5*time.Minute), does(0))
+			done = w.doneTick()
+		})
+		for _, f := range h.faults {
+			rt.Error(f)
+		}
+		if last.Outcome != singleton.Completed || !last.Marked || done != last.Tick {
+			rt.Errorf("the last tick: %+v, %v, done %v", last, lastErr, done)
+		}
+	})
+}
+
+func (h *history) deliver(w *world, d delivery) {
+	time.Sleep(d.at)
+	p := w.process("")
+	if d.killed > 0 {
+		time.AfterFunc(d.killed, p.kill)
+	}
+	res, _ := w.invoke(p, short, w.scheduled(d.tick), func(ctx context.Context, run *singleton.Run) error {
+		h.begins(run)
+		defer h.ends()
+		if err := does(d.work)(ctx, run); err != nil || !d.fails {
+			return err
+		}
+		return errBoom
+	})
+	h.answered(res)
+}
