@@ -220,7 +220,7 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 		return err
 	})
 	if err == nil {
-		return c.applied(out.Attributes, version, sent, over)
+		return c.applied(out.Attributes, version, sent)
 	}
 	item, brought, ok := refused(err)
 	if !ok {
@@ -236,7 +236,7 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 
 // applied makes the lease of a write that DynamoDB confirmed; old is the item
 // before it.
-func (c *contender) applied(old Item, version string, sent time.Time, over observation) (*Lease, record, error) {
+func (c *contender) applied(old Item, version string, sent time.Time) (*Lease, record, error) {
 	token := base(sent) + 1
 	if v, ok := old[AttrFence]; ok {
 		n, err := integer(v)

@@ -24,7 +24,8 @@ func sentBy(r locktest.FaultRequest, l *lockkit.Lease) bool {
 }
 
 func TestRequestsOfAFreeLock(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		locks := w.process()
 		for range 2 { // a new item, and one that a release left
 			w.db.ResetRequests()
@@ -49,7 +50,8 @@ func TestRequestsOfAFreeLock(t *testing.T) {
 }
 
 func TestRenewsThreeTimesPerLease(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		w.db.ResetRequests()
 		time.Sleep(10*lease + time.Second)
@@ -71,7 +73,8 @@ func TestGiveUpWhenAlive(t *testing.T) {
 	}{{"with the hint", true, 1}, {"without", false, 2}} {
 		t.Run(c.name, func(t *testing.T) {
 			for phase := range 20 {
-				inWorld(t, func(t *testing.T, w *world) {
+				inWorld(t, func(w *world) {
+					t := w.t
 					l := w.acquire(w.process(lockkit.WithHolderLabel("pod-1")))
 					defer w.release(l)
 					if !c.hint {
@@ -108,7 +111,7 @@ func TestGiveUpWhenAlive(t *testing.T) {
 // stamp off the item all the time.
 func (w *world) dropHints() (stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
-	wait := background(ctx, func(ctx context.Context) {
+	wait := background(func() {
 		for ctx.Err() == nil {
 			item := w.item()
 			if _, ok := item["at"]; ok {
@@ -125,7 +128,8 @@ func (w *world) dropHints() (stop func()) {
 }
 
 func TestGiveUpOnSchedule(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		time.Sleep(time.Second)
 		w.db.ResetRequests()
@@ -156,7 +160,8 @@ func TestGiveUpOnSchedule(t *testing.T) {
 }
 
 func TestTryAcquire(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process(lockkit.WithHolderLabel("pod-1")))
 		other := w.process()
 		_, err := other.TryAcquire(t.Context(), name, lease)
@@ -194,10 +199,11 @@ func TestTryAcquire(t *testing.T) {
 }
 
 func TestAcquireWaitsForARelease(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		var next *lockkit.Lease
-		wait := background(t.Context(), func(context.Context) { next = w.acquire(w.process()) })
+		wait := background(func() { next = w.acquire(w.process()) })
 		time.Sleep(10 * time.Minute)
 		w.release(l)
 		if waited := elapsed(wait); waited > lease/3+time.Second {
@@ -222,7 +228,8 @@ func TestAcquireEndsWithItsContext(t *testing.T) {
 		{"in a hung request", locktest.FaultBlackHole, 30 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				w.plant(holder("someone", "v1", "7"))
 				w.db.Inject(locktest.Fault{Kind: c.fault, Count: -1})
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -251,7 +258,8 @@ func TestAcquireEndsWithItsContext(t *testing.T) {
 }
 
 func TestContextBoundsTheWaitOnly(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		ctx, cancel := context.WithCancel(t.Context())
 		l, err := w.process().Acquire(ctx, name, lease)
 		if err != nil {
@@ -277,7 +285,8 @@ func TestFiftyContendersOneWins(t *testing.T) {
 		dead bool
 	}{{"free", false}, {"due", true}} {
 		t.Run(c.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				if c.dead {
 					w.plant(holder("dead", "v1", "7"))
 				}
@@ -323,7 +332,8 @@ func TestFiftyContendersOneWins(t *testing.T) {
 func TestTheItemsLeaseCounts(t *testing.T) {
 	for _, item := range []time.Duration{3 * time.Second, 90 * time.Second} {
 		t.Run(item.String(), func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				dead := holder("dead", "v1", "7")
 				dead["leaseMs"] = n(strconv.FormatInt(item.Milliseconds(), 10))
 				w.plant(dead)
@@ -359,7 +369,8 @@ func TestNotALock(t *testing.T) {
 		{"a fraction as token", with(holder("o", "v", "1"), "fence", n("1.5")), "fence"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				w.plant(c.item)
 				before := w.item()
 				for range 2 {
@@ -384,7 +395,8 @@ func with(item map[string]types.AttributeValue, attribute string, v types.Attrib
 }
 
 func TestBadInput(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		locks := w.process()
 		for _, c := range []struct {
 			name  string
@@ -423,7 +435,8 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestMissingTable(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		locks, err := lockkit.New(w.client, "nowhere")
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package lockkit
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -94,12 +95,8 @@ func (b *body) extend(ext Extension, w Write) error {
 	if err := add.check(); err != nil {
 		return err
 	}
-	for alias, attribute := range add.Names {
-		b.names[alias] = attribute
-	}
-	for placeholder, v := range add.Values {
-		b.values[placeholder] = v
-	}
+	maps.Copy(b.names, add.Names)
+	maps.Copy(b.values, add.Values)
 	for _, s := range add.Set {
 		b.separate(&b.set)
 		b.set.WriteString(s)

@@ -1,7 +1,6 @@
 package lockkit_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -20,7 +19,6 @@ var errDone, errPending = errors.New("tick is done"), errors.New("a tick is pend
 type ticker struct {
 	lockkit.NoExtension
 	tick     string
-	released bool
 	calls    []string // the verbs it was handed results of
 	images   []lockkit.Item
 	refused  int
@@ -80,7 +78,8 @@ func (e *ticker) Landed(w lockkit.Write, item lockkit.Item) bool {
 }
 
 func TestExtensionRidesOnTheLeasesWrites(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		e := &ticker{tick: "100"}
 		l := w.acquire(w.process(), lockkit.Extend(e))
 		if err := l.Renew(t.Context()); err != nil {
@@ -117,11 +116,12 @@ func TestExtensionRidesOnTheLeasesWrites(t *testing.T) {
 
 // What the extension refuses comes before "held", and is asked at every look.
 func TestExtensionRefusesAtALook(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		first := w.acquire(w.process(), lockkit.Extend(&ticker{tick: "200"}))
 		var err error
-		wait := background(t.Context(), func(ctx context.Context) {
-			_, err = w.process().Acquire(ctx, name, lease, lockkit.Extend(&ticker{tick: "200"}))
+		wait := background(func() {
+			_, err = w.process().Acquire(t.Context(), name, lease, lockkit.Extend(&ticker{tick: "200"}))
 		})
 		time.Sleep(5 * lease)
 		w.release(first)
@@ -139,7 +139,8 @@ func TestExtensionRefusesAtALook(t *testing.T) {
 }
 
 func TestReleaseRefusedByTheExtensionGoesOn(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process(), lockkit.Extend(&ticker{tick: "300"}))
 		w.plant(with(w.item(), lockkit.AttrPending, n("301")))
 		if err := l.Release(t.Context()); !errors.Is(err, errPending) {
@@ -161,11 +162,11 @@ func TestReleaseRefusedByTheExtensionGoesOn(t *testing.T) {
 
 func TestReleaseWithAnExtensionAndALostAnswer(t *testing.T) {
 	for _, quick := range []bool{false, true} {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
 			l := w.acquire(w.process(), lockkit.Extend(&ticker{tick: "400"}))
 			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer})
 			if quick { // a successor is there before the second try
-				wait := background(t.Context(), func(context.Context) {
+				wait := background(func() {
 					time.Sleep(time.Millisecond)
 					next := w.acquire(w.process(), lockkit.Extend(&ticker{tick: "401"}))
 					time.Sleep(time.Second)
@@ -179,7 +180,8 @@ func TestReleaseWithAnExtensionAndALostAnswer(t *testing.T) {
 }
 
 func TestAcquireWithAnExtensionAndALostAnswer(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer})
 		e := &ticker{tick: "500"}
 		l := w.acquire(w.process(), lockkit.Extend(e))
@@ -212,7 +214,8 @@ func TestExtensionMistakesAreNamed(t *testing.T) {
 		}, "Refuse"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				_, err := w.process().Acquire(t.Context(), name, lease, lockkit.Extend(rude{add: c.add}))
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want an error with %s", err, c.want)

@@ -25,7 +25,8 @@ func same(t *testing.T, want, got map[string]types.AttributeValue) {
 }
 
 func TestGuaranteeTokensRise(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		last := time.Now().UnixMilli() // the first token starts from the wall clock
 		for i := range 20 {
 			l := w.acquire(w.process())
@@ -43,7 +44,8 @@ func TestGuaranteeTokensRise(t *testing.T) {
 }
 
 func TestGuaranteeTokensSurviveDeletion(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		time.Sleep(10 * time.Millisecond)
 		if err := w.db.Delete(table, key()); err != nil {
@@ -66,13 +68,14 @@ func TestGuaranteeTokensSurviveDeletion(t *testing.T) {
 func TestGuaranteeHolderStopsFirst(t *testing.T) {
 	for _, kind := range []locktest.FaultKind{locktest.FaultFailBefore, locktest.FaultBlackHole, locktest.FaultDropAnswer, locktest.FaultThrottle} {
 		t.Run(kind.String(), func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				l := w.acquire(w.process())
 				var lost time.Time
-				wait := background(t.Context(), func(context.Context) { <-l.Done(); lost = time.Now() })
+				wait := background(func() { <-l.Done(); lost = time.Now() })
 				var next *lockkit.Lease
 				var taken time.Time
-				waitNext := background(t.Context(), func(context.Context) {
+				waitNext := background(func() {
 					next = w.acquire(w.process())
 					taken = time.Now()
 				})
@@ -104,7 +107,8 @@ func TestLossSignalComesTheMarginBeforeTheEnd(t *testing.T) {
 		margin float64
 		at     time.Duration
 	}{{0.1, 27 * time.Second}, {0, 30 * time.Second}, {0.25, 22500 * time.Millisecond}} {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process(lockkit.WithSafetyMargin(c.margin)))
 			w.crash(l)
 			if d := elapsed(func() { <-l.Done() }); d != c.at {
@@ -115,7 +119,8 @@ func TestLossSignalComesTheMarginBeforeTheEnd(t *testing.T) {
 }
 
 func TestGuaranteeLosingIsFinal(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		// The renewal is applied, and its answer comes after the lease.
 		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDelayAnswer, Wait: 2 * lease, Count: -1})
@@ -133,7 +138,8 @@ func TestGuaranteeLosingIsFinal(t *testing.T) {
 }
 
 func TestLateAnswerOfAnAcquire(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		// Every try is applied; no answer comes in time but the last's.
 		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer, Wait: 2500 * time.Millisecond, Count: 3})
 		l, err := w.process().Acquire(t.Context(), name, 2*time.Second)
@@ -170,7 +176,8 @@ func (w *world) write(l *lockkit.Lease, value string) error {
 }
 
 func TestGuaranteeHeldCheckRefusesStale(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		stale := w.acquire(w.process())
 		if err := w.write(stale, "first"); err != nil {
 			t.Fatal(err)
@@ -202,10 +209,11 @@ func TestGuaranteeHeldCheckRefusesStale(t *testing.T) {
 }
 
 func TestGuaranteeDeadHolderIsReplaced(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process(lockkit.WithHolderLabel("pod-1")))
 		var next *lockkit.Lease
-		wait := background(t.Context(), func(context.Context) { next = w.acquire(w.process()) })
+		wait := background(func() { next = w.acquire(w.process()) })
 		time.Sleep(10 * lease)
 		last := time.Now() // a renewal is due, and sent, at this moment
 		time.Sleep(time.Millisecond)
@@ -240,7 +248,8 @@ func TestGuaranteeDeadHolderIsReplaced(t *testing.T) {
 }
 
 func TestGuaranteeLateRenewalBringsNothingBack(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		version := func() string { return w.item()["rvn"].(*types.AttributeValueMemberS).Value }
 		// The first renewal is lost on its way and arrives after the third.
@@ -279,7 +288,8 @@ func TestGuaranteeLateRenewalBringsNothingBack(t *testing.T) {
 func TestGuaranteeLostAnswerIsNoLostLock(t *testing.T) {
 	lost := locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer}
 	t.Run("acquire", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			w.db.Inject(lost)
 			l := w.acquire(w.process())
 			if l.Err() != nil || strconv.FormatInt(l.Token(), 10) != w.item()["fence"].(*types.AttributeValueMemberN).Value {
@@ -292,7 +302,8 @@ func TestGuaranteeLostAnswerIsNoLostLock(t *testing.T) {
 		})
 	})
 	t.Run("takeover", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			w.plant(holder("dead", "v", "7"))
 			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer, Skip: 1})
 			l := w.acquire(w.process())
@@ -303,7 +314,8 @@ func TestGuaranteeLostAnswerIsNoLostLock(t *testing.T) {
 		})
 	})
 	t.Run("renewal", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer, Count: 3})
 			time.Sleep(3 * lease)
@@ -314,7 +326,8 @@ func TestGuaranteeLostAnswerIsNoLostLock(t *testing.T) {
 		})
 	})
 	t.Run("release", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			w.db.Inject(lost)
 			w.release(l)
@@ -324,11 +337,12 @@ func TestGuaranteeLostAnswerIsNoLostLock(t *testing.T) {
 		})
 	})
 	t.Run("release, and somebody was quick", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			w.db.Inject(lost)
 			var next *lockkit.Lease
-			wait := background(t.Context(), func(context.Context) {
+			wait := background(func() {
 				time.Sleep(time.Millisecond)
 				next = w.acquire(w.process())
 			})
@@ -344,7 +358,8 @@ func TestGuaranteeLostAnswerIsNoLostLock(t *testing.T) {
 
 func TestGuaranteeForeignItemIsLeftAlone(t *testing.T) {
 	// The refusals are in TestNotALock; here the item turns foreign under a holder.
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		w.plant(map[string]types.AttributeValue{"_type": s("ORDER"), "total": n("5")})
 		before := w.item()
@@ -360,7 +375,8 @@ func TestGuaranteeForeignItemIsLeftAlone(t *testing.T) {
 }
 
 func TestGuaranteeReleaseSparesSuccessor(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		back := w.crash(l)
 		next := w.acquire(w.process())

@@ -151,7 +151,7 @@ func (l *Lease) expire() {
 		return
 	}
 	l.mu.Unlock()
-	l.expired(now)
+	_ = l.expired(now)
 }
 
 func (l *Lease) expired(now time.Time) *EndedError {

@@ -37,7 +37,8 @@ func TestReasonsOfALoss(t *testing.T) {
 		{lockkit.ReasonReleased, func(w *world, l *lockkit.Lease) { w.release(l) }},
 	} {
 		t.Run(string(c.want), func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				l := w.acquire(w.process())
 				ctx, cancel := l.Context(t.Context())
 				defer cancel()
@@ -71,7 +72,8 @@ func TestKeptThroughPassingFailures(t *testing.T) {
 		"TransactionConflictException", "AccessDeniedException", "UnrecognizedClientException",
 	} {
 		t.Run(code, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				l := w.acquire(w.process())
 				w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultError, Code: code, Count: 6})
 				time.Sleep(3 * lease)
@@ -87,7 +89,8 @@ func TestKeptThroughPassingFailures(t *testing.T) {
 // After a black hole the next call must still fit into the lease.
 func TestBlackHoleLeavesTimeForAnotherTry(t *testing.T) {
 	for _, d := range []time.Duration{time.Second, 3 * time.Second, lease, 24 * time.Hour} {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l, err := w.process().Acquire(t.Context(), name, d)
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +106,8 @@ func TestBlackHoleLeavesTimeForAnotherTry(t *testing.T) {
 }
 
 func TestARefusalWithoutTheItem(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		plain := w.stripItems()
 		w.plant(holder("dead", "v", "7"))
 		w.db.ResetRequests()
@@ -136,7 +140,8 @@ func TestARefusalWithoutTheItem(t *testing.T) {
 
 func TestRelease(t *testing.T) {
 	t.Run("twice, and from many goroutines", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			w.db.ResetRequests()
 			var all sync.WaitGroup
@@ -154,7 +159,8 @@ func TestRelease(t *testing.T) {
 		})
 	})
 	t.Run("an expired lease is given back", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			stop := w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultFailBefore, Count: -1})
 			<-l.Done()
@@ -166,7 +172,8 @@ func TestRelease(t *testing.T) {
 		})
 	})
 	t.Run("no answer", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			stop := w.db.Inject(locktest.Fault{Kind: locktest.FaultBlackHole, Count: -1})
 			var err error
@@ -184,7 +191,8 @@ func TestRelease(t *testing.T) {
 		})
 	})
 	t.Run("a deadline ahead bounds it", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			w.db.Inject(locktest.Fault{Kind: locktest.FaultBlackHole, Count: -1})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -195,7 +203,8 @@ func TestRelease(t *testing.T) {
 		})
 	})
 	t.Run("while a renewal hangs", func(t *testing.T) {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultBlackHole})
 			time.Sleep(lease/3 + time.Millisecond)
@@ -207,7 +216,8 @@ func TestRelease(t *testing.T) {
 }
 
 func TestSecondLeaseHasItsOwnHeartbeat(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		locks := w.process()
 		w.release(w.acquire(locks))
 		l := w.acquire(locks)
@@ -222,7 +232,8 @@ func TestSecondLeaseHasItsOwnHeartbeat(t *testing.T) {
 
 func TestRenewAfterTheLease(t *testing.T) {
 	for _, deleted := range []bool{false, true} {
-		inWorld(t, func(t *testing.T, w *world) {
+		inWorld(t, func(w *world) {
+			t := w.t
 			l := w.acquire(w.process())
 			stop := w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultFailBefore, Count: -1})
 			time.Sleep(lease)
@@ -241,7 +252,8 @@ func TestRenewAfterTheLease(t *testing.T) {
 }
 
 func TestRenewReturnsOtherErrors(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultThrottle})
 		if err := l.Renew(t.Context()); err == nil || errors.Is(err, lockkit.ErrLeaseLost) {
@@ -261,12 +273,13 @@ func TestRenewReturnsOtherErrors(t *testing.T) {
 }
 
 func TestLeaseContext(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		parent, stop := context.WithCancel(t.Context())
 		child, cancel := l.Context(parent)
 		stop()
-		if <-child.Done(); l.Err() != nil || context.Cause(child) != context.Canceled {
+		if <-child.Done(); l.Err() != nil || !errors.Is(context.Cause(child), context.Canceled) {
 			t.Errorf("the parent's end gave %v, lease %v", context.Cause(child), l.Err())
 		}
 		cancel()
@@ -281,7 +294,8 @@ func TestLeaseContext(t *testing.T) {
 // An idle lease is timers only: the bubble's other goroutines are all asleep, and
 // none of them is the lease's.
 func TestIdleLeaseHasNoGoroutine(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		locks := w.process()
 		before := goroutines()
 		var leases []*lockkit.Lease
@@ -303,7 +317,8 @@ func TestIdleLeaseHasNoGoroutine(t *testing.T) {
 }
 
 func TestParallelUse(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process())
 		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDelay, Wait: 7 * time.Millisecond, Count: -1})
 		var all sync.WaitGroup

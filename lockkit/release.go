@@ -55,7 +55,7 @@ func (l *Lease) Release(ctx context.Context) error {
 		l.mu.Unlock()
 		return l.wrap("release", err)
 	}
-	l.end(ReasonReleased, "", nil)
+	_ = l.end(ReasonReleased, "", nil)
 	l.mu.Lock()
 	l.freed, l.freedErr = verdict == definite, err
 	l.mu.Unlock()
@@ -124,7 +124,8 @@ func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) 
 // lost says that an earlier try had no answer, so that it may have been applied.
 func (l *Lease) settleRelease(w Write, item Item, lost bool) (verdict, error) {
 	rec, err := decode(item)
-	if err == nil && rec.exists && !(rec.owner == l.owner && rec.token == l.token) && l.landed(w, item, rec, lost) {
+	ours := rec.owner == l.owner && rec.token == l.token
+	if err == nil && rec.exists && !ours && l.landed(w, item, rec, lost) {
 		l.wrote(w, item)
 		return definite, nil
 	}

@@ -93,7 +93,7 @@ func (r *rhythm) learn(now time.Time) {
 	low, high := r.lastLook, now
 	if !r.high.IsZero() {
 		third := r.lease / 3
-		n := max(now.Sub(r.high)/third, 1) * third
+		n := time.Duration(max(int64(now.Sub(r.high)/third), 1)) * third
 		if l := r.low.Add(n); l.After(low) && l.Before(high) {
 			low = l
 		}
@@ -162,6 +162,6 @@ func (r *rhythm) extra(now time.Time) bool {
 // after is the first moment later than now that lies a whole number of periods,
 // at least one, after from.
 func after(now, from time.Time, period time.Duration) time.Time {
-	k := max(now.Sub(from)/period+1, 1)
-	return from.Add(k * period)
+	k := max(int64(now.Sub(from)/period)+1, 1)
+	return from.Add(time.Duration(k) * period)
 }

@@ -24,7 +24,8 @@ func attributes(item map[string]types.AttributeValue) string {
 
 // The form of the item is what other clients and older items rely on.
 func TestWireForm(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		l := w.acquire(w.process(lockkit.WithHolderLabel("pod-1"), lockkit.WithTTL("expires", 48*time.Hour)))
 		item := w.item()
 		if got := attributes(item); got != "_type at expires fence holder leaseMs owner pk rvn sk" {
@@ -54,7 +55,8 @@ func TestWireForm(t *testing.T) {
 
 // What others put on the item stays; what describes a former holder goes.
 func TestForeignAttributesStay(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		item := holder("a .NET process", "v", "41")
 		for _, name := range []string{"tick", "pending", "step"} {
 			item[name] = n("5")
@@ -96,7 +98,8 @@ func TestTokensAreExact(t *testing.T) {
 		{"0", 1},
 	} {
 		t.Run(c.stored, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
+			inWorld(t, func(w *world) {
+				t := w.t
 				w.plant(map[string]types.AttributeValue{"_type": s("LOCK"), "fence": n(c.stored)})
 				l, err := w.process().Acquire(t.Context(), name, lease)
 				if c.want == 0 {
@@ -124,7 +127,8 @@ func TestTokensAreExact(t *testing.T) {
 }
 
 func TestState(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		locks := w.process(lockkit.WithHolderLabel("pod-1"))
 		state := func() lockkit.State {
 			st, err := locks.State(t.Context(), name)
@@ -156,7 +160,8 @@ func TestState(t *testing.T) {
 }
 
 func TestTableWithoutSortKeyAndOtherNames(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		if err := locktest.CreateTable(t.Context(), w.client, "single", "id", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +186,8 @@ func TestTableWithoutSortKeyAndOtherNames(t *testing.T) {
 }
 
 func TestTTL(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
+	inWorld(t, func(w *world) {
+		t := w.t
 		locks := w.process(lockkit.WithTTL("expires", 0))
 		due := func() time.Duration {
 			v, ok := w.item()["expires"].(*types.AttributeValueMemberN)
@@ -189,7 +195,7 @@ func TestTTL(t *testing.T) {
 				return 0
 			}
 			sec, _ := strconv.ParseInt(v.Value, 10, 64)
-			return time.Unix(sec, 0).Sub(time.Now())
+			return time.Until(time.Unix(sec, 0))
 		}
 		const month = 30 * 24 * time.Hour
 		near := func(when string) {

@@ -2,6 +2,7 @@ package lockkit_test
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ type world struct {
 }
 
 // inWorld runs f on virtual time, with a table of the default keys.
-func inWorld(t *testing.T, f func(*testing.T, *world)) {
+func inWorld(t *testing.T, f func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, db: locktest.New()}
@@ -37,7 +38,7 @@ func inWorld(t *testing.T, f func(*testing.T, *world)) {
 			t.Fatal(err)
 		}
 		w.db.ResetRequests()
-		f(t, w)
+		f(w)
 	})
 }
 
@@ -87,16 +88,14 @@ func (w *world) item() map[string]types.AttributeValue { return w.db.Item(table,
 func (w *world) plant(attributes map[string]types.AttributeValue) {
 	w.t.Helper()
 	item := key()
-	for k, v := range attributes {
-		item[k] = v
-	}
+	maps.Copy(item, attributes)
 	if err := w.db.Put(table, item); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // holder is the item of a live or dead holder of another kind.
-func holder(owner, version string, token string) map[string]types.AttributeValue {
+func holder(owner, version, token string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"_type": s("LOCK"), "owner": s(owner), "rvn": s(version), "fence": n(token), "leaseMs": n("30000"),
 	}
@@ -131,9 +130,9 @@ func elapsed(f func()) time.Duration {
 }
 
 // background runs f and returns a wait for it.
-func background(ctx context.Context, f func(context.Context)) (wait func()) {
+func background(f func()) (wait func()) {
 	done := make(chan struct{})
-	go func() { defer close(done); f(ctx) }()
+	go func() { defer close(done); f() }()
 	return func() { <-done }
 }
 
