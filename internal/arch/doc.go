@@ -1,0 +1,2 @@
+// Package arch holds no code: its test keeps the direction of imports.
+package arch
