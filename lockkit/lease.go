@@ -37,6 +37,7 @@ type Lease struct {
 	stopped  bool // a release is under way: the heartbeat rests
 	freed    bool // a release has had its definite answer
 	freedErr error
+	lost     bool // a release was sent and had no answer: it may have been applied
 	watchers map[*watcher]struct{}
 
 	beat    *time.Timer    // the next renewal

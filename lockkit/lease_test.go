@@ -190,6 +190,20 @@ func TestRelease(t *testing.T) {
 			}
 		})
 	})
+	t.Run("applied without an answer, and tried again by a later call", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			t := w.t
+			l := w.acquire(w.process())
+			stop := w.db.Inject(locktest.Fault{Kind: locktest.FaultDropAnswer, Wait: 5 * time.Second, Count: -1})
+			if err := l.Release(t.Context()); err == nil {
+				t.Fatal("no answer is no error")
+			}
+			stop()
+			next := w.acquire(w.process())
+			w.release(l) // the later token proves that the first call's was applied
+			w.release(next)
+		})
+	})
 	t.Run("a deadline ahead bounds it", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			t := w.t

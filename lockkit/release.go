@@ -91,7 +91,7 @@ func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) 
 		return unanswered, err
 	}
 	pause := 50 * time.Millisecond
-	for lost := false; ; {
+	for {
 		out, err := l.t.update(ctx, in, max(bound/3, 100*time.Millisecond), l.requests)
 		w.Requests = l.requests.count()
 		if err == nil {
@@ -107,25 +107,28 @@ func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) 
 			ok = err == nil
 		}
 		if ok {
-			v, err := l.settleRelease(w, item, lost)
+			v, err := l.settleRelease(w, item)
 			if v != unanswered {
 				return v, err
 			}
 		}
+		if !ok {
+			l.mu.Lock()
+			l.lost = true
+			l.mu.Unlock()
+		}
 		if !ok && !transient(err) || !sleep(ctx, pause) {
 			return unanswered, err
 		}
-		lost = lost || !ok
 		pause *= 2
 	}
 }
 
 // settleRelease decides what a refused release means from the item in its way.
-// lost says that an earlier try had no answer, so that it may have been applied.
-func (l *Lease) settleRelease(w Write, item Item, lost bool) (verdict, error) {
+func (l *Lease) settleRelease(w Write, item Item) (verdict, error) {
 	rec, err := decode(item)
 	ours := rec.owner == l.owner && rec.token == l.token
-	if err == nil && rec.exists && !ours && l.landed(w, item, rec, lost) {
+	if err == nil && rec.exists && !ours && l.landed(w, item, rec) {
 		l.wrote(w, item)
 		return definite, nil
 	}
@@ -142,9 +145,9 @@ func (l *Lease) settleRelease(w Write, item Item, lost bool) (verdict, error) {
 
 // landed reports whether the item proves that this release was applied. Without
 // an extension the release carried nothing of its own: then a free lock with our
-// token was freed by us, and so was one with a later token while our lease still
-// ran, for nobody may take over a lease that runs.
-func (l *Lease) landed(w Write, item Item, rec record, lost bool) bool {
+// token was freed by us. So was one with a later token, if an earlier send had no
+// answer and the lease would still run: nobody may take over a lease that runs.
+func (l *Lease) landed(w Write, item Item, rec record) bool {
 	if l.ext != nil {
 		return l.ext.Landed(w, item)
 	}
@@ -153,7 +156,8 @@ func (l *Lease) landed(w Write, item Item, rec record, lost bool) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return lost && rec.token > l.token && l.ended == nil && l.left(time.Now()) > 0
+	running := l.ended == nil || l.ended.Reason == ReasonReleased
+	return l.lost && running && rec.token > l.token && l.left(time.Now()) > 0
 }
 
 func (l *Lease) composeRelease(w Write) (*dynamodb.UpdateItemInput, error) {

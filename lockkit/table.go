@@ -21,7 +21,8 @@ const (
 )
 
 // Client is what lockkit calls of DynamoDB; *dynamodb.Client is one. It must be
-// safe for concurrent use.
+// safe for concurrent use. Transactions are part of it although no method here
+// sends one yet, because an interface that users implement cannot grow.
 type Client interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
