@@ -1,11 +1,14 @@
 package lambda_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -193,15 +196,18 @@ func eventually(t *testing.T, what string, ok func() bool) {
 
 // procState is the state letter of a process, "" once it is gone or a zombie.
 func procState(pid int) string {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
+	var output []byte
+	var err error
+	if runtime.GOOS == "linux" {
+		output, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		_, output, _ = bytes.Cut(output, []byte(") "))
+	} else {
+		output, err = exec.CommandContext(context.Background(), "ps", "-o", "state=", "-p", strconv.Itoa(pid)).Output()
+	}
+	if err != nil || len(output) == 0 || output[0] == 'Z' || output[0] == 'X' {
 		return ""
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	if state := rest[:1]; state != "Z" && state != "X" {
-		return state
-	}
-	return ""
+	return string(output[:1])
 }
 
 func stopped(t *testing.T, pid int) {
