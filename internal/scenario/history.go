@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -43,8 +44,14 @@ func (d *delivery) outcome() string {
 	}
 }
 
-// outcomeKilled is that of a delivery whose process died without a word.
-const outcomeKilled = "killed"
+// Outcomes of deliveries whose process died without a word.
+const (
+	outcomeKilled     = "killed"
+	outcomeNotStarted = "not started"
+)
+
+// errNotStarted says that a function's process ended before its first delivery.
+var errNotStarted = errors.New("the function does not start; what it said is above")
 
 // logLine is what the scenario reads of a line that a function logged.
 type logLine struct {
@@ -105,17 +112,37 @@ func (h *history) happened(e lambda.Event, caller string) {
 	case lambda.EventLog:
 		d = h.logged(e, d)
 	case lambda.EventEnded:
-		if d != nil {
-			d.ended = e.Time
-			if d.run == nil && e.Result != nil {
-				d.fault = faultOf(e.Result)
-			}
-			delete(h.open, e.Environment)
-		}
+		d = h.end(e, d)
+	case lambda.EventRetry, lambda.EventDeadLetter:
+		d = h.newest(e.RequestID)
 	}
 	h.line.event(e, d)
 	close(h.changed)
 	h.changed = make(chan struct{})
+}
+
+// end closes a delivery. One that its process did not live to see began and
+// ended here.
+func (h *history) end(e lambda.Event, d *delivery) *delivery {
+	if d == nil {
+		d = &delivery{request: e.RequestID, attempt: e.Attempt, env: e.Environment, pid: e.PID, started: e.Time, name: "?", fault: outcomeNotStarted}
+		h.deliveries = append(h.deliveries, d)
+	} else if d.run == nil && e.Result != nil {
+		d.fault = faultOf(e.Result)
+	}
+	d.ended = e.Time
+	delete(h.open, e.Environment)
+	return d
+}
+
+// newest is the last delivery of a request, nil if there was none.
+func (h *history) newest(request string) *delivery {
+	for _, d := range slices.Backward(h.deliveries) {
+		if d.request == request {
+			return d
+		}
+	}
+	return nil
 }
 
 // faultOf names the end of a delivery that has no line of its own.
@@ -214,8 +241,14 @@ func (h *history) await(ctx context.Context, request string, attempt int, what s
 		changed := h.changed
 		h.mu.Unlock()
 		d, found := h.find(request, attempt)
+		if found && d.fault == outcomeNotStarted {
+			return d, errNotStarted
+		}
 		if found && is(d) {
 			return d, nil
+		}
+		if found && hasEnded(d) {
+			return d, fmt.Errorf("waited for %s of %s (request %s, attempt %d), which ended: %s", what, d.name, request, attempt, d.outcome())
 		}
 		select {
 		case <-changed:

@@ -76,6 +76,9 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
+	if errors.Is(stuck, errNotStarted) {
+		return false, explain(ctx, stuck)
+	}
 	evidence, err := s.gather(ctx)
 	if err != nil {
 		return false, explain(ctx, err)

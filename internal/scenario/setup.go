@@ -60,6 +60,9 @@ func setUp(ctx context.Context, o Options) (*stage, error) {
 		return nil, errors.Join(err, s.tearDown(context.WithoutCancel(ctx)))
 	}
 	s.line.note("DynamoDB %s at %s, lease %s, function %s", s.endpoint.kind, s.endpoint.url, lease, bootstrap)
+	if o.WithoutFencing {
+		s.line.note("WITHOUT FENCING: the job looks, works and writes, without the held check")
+	}
 	return s, nil
 }
 

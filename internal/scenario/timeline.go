@@ -40,11 +40,18 @@ func (t *timeline) note(format string, args ...any) {
 
 // line prints what a delivery, or an environment without one, is seen to do.
 func (t *timeline) line(at time.Time, name, env string, pid int, what string) {
-	t.printf("%6.2fs  %-4s %-8s pid %-7d %s\n", t.since(at), name, short(env), pid, what)
+	process := ""
+	if pid != 0 {
+		process = fmt.Sprintf("pid %d", pid)
+	}
+	t.printf("%6.2fs  %-4s %-6s %-11s %s\n", t.since(at), name, short(env), process, what)
 }
 
 // short is an environment's number.
 func short(env string) string {
+	if env == "" {
+		return ""
+	}
 	return "env " + env[strings.LastIndexAny(env, "-#/ ")+1:]
 }
 
@@ -97,6 +104,9 @@ func (t *timeline) event(e lambda.Event, d *delivery) {
 func spoken(raw string) string {
 	var l logLine
 	if json.Unmarshal([]byte(raw), &l) != nil {
+		if strings.Contains(raw, `"errorMessage"`) {
+			return "" // what the handler returned, once more: "run ended" has said it
+		}
 		return "says: " + raw
 	}
 	switch l.Message {
@@ -130,7 +140,7 @@ func (l *logLine) ended() string {
 	if !l.DoneTick.IsZero() {
 		fmt.Fprintf(&b, ", %s is done", l.DoneTick.Format(time.TimeOnly))
 	}
-	fmt.Fprintf(&b, "; waited %d ms, worked %d ms, %d requests for the lock", l.WaitedMS, l.WorkedMS, l.Requests)
+	fmt.Fprintf(&b, "; waited %d ms, worked %d ms, lock requests: %d", l.WaitedMS, l.WorkedMS, l.Requests)
 	return b.String()
 }
 

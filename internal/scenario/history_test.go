@@ -1,0 +1,117 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/solotick/solotick/internal/lambda"
+)
+
+// observed is a history that has seen the start of one delivery.
+func observed(t *testing.T) (*history, *bytes.Buffer) {
+	t.Helper()
+	var out bytes.Buffer
+	ticks := dueTimes(time.Now())
+	h := newHistory(ticks, newTimeline(&out))
+	payload := fmt.Appendf(nil, `{"tick":%q,"execution_id":"x","attempt":"1"}`, ticks[2].Format(time.RFC3339))
+	h.happened(event(lambda.EventInvocation, func(e *lambda.Event) { e.Payload = payload }), "caller")
+	return h, &out
+}
+
+func event(kind lambda.EventKind, change func(*lambda.Event)) lambda.Event {
+	e := lambda.Event{Time: time.Now(), Kind: kind, Function: "job", Environment: "job-1", PID: 42, RequestID: "r", Attempt: 1}
+	if change != nil {
+		change(&e)
+	}
+	return e
+}
+
+func say(h *history, line string) {
+	h.happened(event(lambda.EventLog, func(e *lambda.Event) { e.Line = line }), "")
+}
+
+func TestADeliveryIsFollowedThroughItsLogLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, out := observed(t)
+		h.called(call{At: time.Now(), Caller: "caller", Operation: "UpdateItem", OnLock: true, Refused: "ConditionalCheckFailedException"})
+		h.called(call{At: time.Now(), Caller: "another", Operation: "GetItem", OnLock: true})
+		say(h, `{"message":"sweep started","requestId":"r","token":7}`)
+		say(h, `{"message":"closing order","requestId":"r","order":"a","token":7}`)
+		say(h, `{"message":"closing order","requestId":"of another","order":"b","token":7}`)
+		say(h, `{"message":"order closed","requestId":"r","order":"a","token":7}`)
+		say(h, `panic: something that is not JSON`)
+		say(h, `{"message":"run ended","requestId":"r","outcome":"completed","token":7,"waited_ms":1,"worked_ms":2,"requests":3}`)
+		h.happened(event(lambda.EventEnded, func(e *lambda.Event) { e.Result = &lambda.Result{} }), "")
+		d, err := h.await(t.Context(), "r", 1, "the end", hasEnded)
+		if err != nil || d.name != "T3" || d.outcome() != "completed" || d.token != 7 || len(d.closing) != 1 || d.caller != "caller" {
+			t.Errorf("%+v, %v", d, err)
+		}
+		for _, want := range []string{"T3", "delivered, due", "the table refused the lock", "working, token 7", "closed a", "says: panic", "COMPLETED; waited 1 ms, worked 2 ms, lock requests: 3"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q is missing in:\n%s", want, out)
+			}
+		}
+		if strings.Contains(out.String(), "looks") {
+			t.Errorf("another's request is shown as this delivery's:\n%s", out)
+		}
+	})
+}
+
+func TestAProcessThatDiesIsSeen(t *testing.T) {
+	for kind, want := range map[string]string{lambda.ErrorExit: outcomeKilled, lambda.ErrorTimeout: "timed out", "": "no log line", "Other": "Other"} {
+		h, _ := observed(t)
+		h.happened(event(lambda.EventEnded, func(e *lambda.Event) { e.Result = &lambda.Result{FunctionError: kind} }), "")
+		if d, err := h.await(t.Context(), "r", 1, "the end", hasEnded); err != nil || d.outcome() != want {
+			t.Errorf("%q: %q, %v", kind, d.outcome(), err)
+		}
+	}
+}
+
+func TestAwaitSaysWhatItMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := observed(t)
+		begin := time.Now()
+		_, err := h.await(t.Context(), "r", 1, "the end", hasEnded)
+		if err == nil || !strings.Contains(err.Error(), "waited 30s for the end of request r, attempt 1: it is running (T3)") || time.Since(begin) != patience {
+			t.Errorf("after %s: %v", time.Since(begin), err)
+		}
+		if _, err := h.await(t.Context(), "r", 2, "the end", hasEnded); err == nil || !strings.Contains(err.Error(), "it was not delivered") {
+			t.Errorf("got %v", err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("interrupted"))
+		if _, err := h.await(ctx, "r", 1, "the end", hasEnded); err == nil || err.Error() != "interrupted" {
+			t.Errorf("got %v", err)
+		}
+		h.happened(event(lambda.EventEnded, nil), "")
+		if _, err := h.await(t.Context(), "r", 1, "the second order", isClosing(2)); err == nil || !strings.Contains(err.Error(), "which ended") {
+			t.Errorf("a wait for what cannot come any more: %v", err)
+		}
+	})
+}
+
+func TestAFunctionThatDoesNotStartIsTold(t *testing.T) {
+	var out bytes.Buffer
+	h := newHistory(dueTimes(time.Now()), newTimeline(&out))
+	h.happened(event(lambda.EventInitFailed, func(e *lambda.Event) { e.Reason = "exit status 1" }), "")
+	h.happened(event(lambda.EventEnded, func(e *lambda.Event) { e.Result = &lambda.Result{FunctionError: lambda.ErrorExit} }), "")
+	if _, err := h.await(t.Context(), "r", 1, "the end", hasEnded); !errors.Is(err, errNotStarted) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// However the clock stands, each tick is accepted and none is too old.
+func TestDueTimes(t *testing.T) {
+	for _, now := range []time.Time{noon, noon.Add(-time.Nanosecond), noon.Add(every - time.Millisecond)} {
+		ticks := dueTimes(now)
+		if len(ticks) != tickCount || ticks[tickCount-1].After(now) || now.Sub(ticks[0]) > 50*time.Minute {
+			t.Errorf("%s: %v", now, ticks)
+		}
+	}
+}
