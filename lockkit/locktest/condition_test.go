@@ -1,6 +1,7 @@
 package locktest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -195,6 +196,17 @@ func TestConditionErrors(t *testing.T) {
 		{"a.b[0] = a.b[0]", nil, nil, "Invalid ConditionExpression: The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [a, b, [0]]"},
 		{"a = #b", map[string]string{"#b": "a"}, nil, "Invalid ConditionExpression: The first operand must be distinct from the remaining operands for this operator or function; operator: =, first operand: [a]"},
 		{"contains(a, a)", nil, nil, "Invalid ConditionExpression: The first operand must be distinct from the remaining operands for this operator or function; operator: contains, first operand: [a]"},
+		{"a BETWEEN size(b) OR c", nil, nil, `Invalid ConditionExpression: Syntax error; token: "OR", near: ") OR c"`},
+		{"a = (b = c)", nil, nil, `Invalid ConditionExpression: Syntax error; token: "<EOF>", near: ")"`},
+		{"a AND b = c", nil, nil, `Invalid ConditionExpression: Syntax error; token: "AND", near: "a AND b"`},
+		{"NOT a", nil, nil, `Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "a"`},
+		{"a IN (b, c = d)", nil, nil, `Invalid ConditionExpression: Syntax error; token: "=", near: "c = d"`},
+		{"a IN (" + strings.Repeat("b, ", 100) + "c)", nil, nil, "Invalid ConditionExpression: Too many operands for operator: IN, number of operands: 101"},
+		{strings.Repeat("(", 400), nil, nil, "Invalid ConditionExpression: The expression contains too many nested levels"},
+		{strings.Repeat("NOT ", 400) + "a = b", nil, nil, "Invalid ConditionExpression: The expression contains too many nested levels"},
+		{"a = b" + strings.Repeat(" ", 4096), nil, nil, "Invalid ConditionExpression: Expression size has exceeded the maximum allowed size; expression size: 4101"},
+		{"a" + strings.Repeat(".a", 32) + " = b", nil, nil, "Invalid ConditionExpression: The document path has too many nesting elements; nesting level: 33"},
+		{"attribute_type(a, b)", nil, nil, "Invalid ConditionExpression: Incorrect operand type for operator or function; operator or function: attribute_type, operand type: document path"},
 		{"#x = b", nil, nil, "Invalid ConditionExpression: An expression attribute name used in the document path is not defined; attribute name: #x"},
 		{"a = :x", nil, nil, "Invalid ConditionExpression: An expression attribute value used in expression is not defined; attribute value: :x"},
 		{"a = b", nil, attrs{":x": str("x"), ":y": str("y")}, "Value provided in ExpressionAttributeValues unused in expressions: keys: {:x, :y}"},

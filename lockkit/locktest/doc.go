@@ -54,7 +54,10 @@
 //   - Expiry by itself: see [DB.Expire].
 //   - Capacity units of index writes, and statistics such as
 //     ItemCollectionMetrics.
-//   - The order in which the service finds several mistakes in one request.
+//   - The order in which the service finds several mistakes in one request, and
+//     its limit of 300 operators in an expression (that of 4 KB holds).
+//   - Names of request members that differ in case only: they are taken for the
+//     same, as encoding/json does.
 //
 // # Time
 //

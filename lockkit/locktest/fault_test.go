@@ -239,3 +239,20 @@ func TestTheClientRetriesInVirtualTime(t *testing.T) {
 		}
 	})
 }
+
+func TestARetriedTransactionIsAppliedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, _ := newTable(t)
+		db.Inject(locktest.Fault{Kind: locktest.FaultDropAnswer})
+		client := db.Client() // retries, each with the token that the SDK gave the first
+		if err := transact(t, client, "", addAction("n", "1")); err != nil {
+			t.Fatal(err)
+		}
+		if got := showValue(db.Item(table, pk("n"))["n"]); got != "1" {
+			t.Errorf("n = %s", got)
+		}
+		if r := db.Requests(); len(r) != 2 || !r[0].Applied || r[1].Applied {
+			t.Errorf("log %+v", r)
+		}
+	})
+}

@@ -100,6 +100,7 @@ func TestTransactionErrors(t *testing.T) {
 		{"too many", many, "ValidationException", "1 validation error detected: Value '[...]' at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to 100"},
 		{"empty action", []types.TransactWriteItem{{}}, "ValidationException", "TransactItems can only contain one of Check, Put, Update or Delete"},
 		{"syntax", []types.TransactWriteItem{{Update: &types.Update{TableName: text(table), Key: pk("a"), UpdateExpression: text("SET")}}}, "ValidationException", `Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET"`},
+		{"update without expression", []types.TransactWriteItem{{Update: &types.Update{TableName: text(table), Key: pk("a"), UpdateExpression: new(string)}}}, "ValidationException", "Invalid UpdateExpression: The expression can not be empty;"},
 		{"table", []types.TransactWriteItem{{Delete: &types.Delete{TableName: text("nowhere"), Key: pk("a")}}}, "ResourceNotFoundException", "Requested resource not found"},
 	}
 	db, client := newTable(t)

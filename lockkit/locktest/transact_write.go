@@ -63,6 +63,8 @@ func (a transactAction) change(db *DB) (change, error) {
 		return a.Put.change(db)
 	case a.Delete != nil:
 		return a.Delete.change(db)
+	case a.Update.UpdateExpression == nil:
+		return change{}, validation("The parameter 'UpdateExpression' is required but was not present in the request")
 	default:
 		c, _, err := a.Update.change(db)
 		return c, err
