@@ -49,7 +49,7 @@ func (t *LockTable) TryAcquire(ctx context.Context, name string, lease time.Dura
 	if err != nil || l != nil {
 		return l, c.wrap(ctx, err)
 	}
-	return nil, c.heldError(held, c.giveUpOnSchedule && onSchedule(held, time.Now()))
+	return nil, c.heldError(held, c.giveUpOnSchedule && onSchedule(held, t.clock.now()))
 }
 
 // Acquire waits until it has the lock or ctx ends, and then returns an error
@@ -103,7 +103,7 @@ func (t *LockTable) contender(name string, lease time.Duration, opts []AcquireOp
 // callers who come again and again cost no refused writes.
 func (c *contender) tryOnce(ctx context.Context) (*Lease, record, error) {
 	known, ok := c.t.memory.get(c.name)
-	if ok && time.Now().Before(known.due(c.t.cfg.takeoverDelay)) {
+	if ok && c.t.clock.now().mono.Before(known.due(c.t.cfg.takeoverDelay)) {
 		l, rec, err := c.look(ctx)
 		if err != nil || l != nil || rec.held() {
 			return l, rec, err
@@ -131,7 +131,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 			continue
 		}
 		refusals = 0
-		now := time.Now()
+		now := c.t.clock.now()
 		alive := r.saw(rec, now)
 		if c.giveUpAlive && alive || c.giveUpOnSchedule && onSchedule(rec, now) {
 			return nil, c.heldError(rec, true)
@@ -139,7 +139,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		// The takeover itself is as good a look as one just before it.
 		due := c.last.due(c.t.cfg.takeoverDelay)
 		if at := r.next(now); at.Before(due.Add(-rec.lease / 16)) {
-			if !sleep(ctx, at.Sub(now)) {
+			if !c.t.clock.sleep(ctx, at.Sub(now.mono)) {
 				return nil, ctx.Err()
 			}
 			if l, rec, err = c.look(ctx); err == nil && l == nil && !rec.held() {
@@ -147,7 +147,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 			}
 			continue
 		}
-		if !sleep(ctx, due.Sub(now)) {
+		if !c.t.clock.sleep(ctx, due.Sub(now.mono)) {
 			return nil, ctx.Err()
 		}
 		l, rec, err = c.write(ctx, c.last)
@@ -159,8 +159,8 @@ const maxUnexplained = 5
 
 // onSchedule is true for a holder whose newest write was sent less than half a
 // lease ago by its own stamp and this process's wall clock.
-func onSchedule(r record, now time.Time) bool {
-	age := now.Round(0).Sub(r.at)
+func onSchedule(r record, now moment) bool {
+	age := now.wall.Sub(r.at)
 	return !r.at.IsZero() && age >= 0 && age < r.lease/2
 }
 
@@ -176,7 +176,7 @@ func (c *contender) look(ctx context.Context) (*Lease, record, error) {
 // judge says what an item that this contender did not get means, in this order:
 // its own earlier write, not a lock, refused by the extension, held, free.
 func (c *contender) judge(item Item) (*Lease, record, error) {
-	now := time.Now()
+	now := c.t.clock.now().mono
 	c.seen = item
 	rec, err := decode(item)
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *contender) judge(item Item) (*Lease, record, error) {
 		return nil, record{}, fmt.Errorf("fencing token %d cannot be raised: use a new lock name, and reset what compares tokens", rec.token)
 	}
 	if c.ext != nil {
-		if err := c.ext.Refuse(c.about(time.Time{}), item); err != nil {
+		if err := c.ext.Refuse(c.about(moment{}), item); err != nil {
 			return nil, record{}, &refusal{err}
 		}
 	}
@@ -206,7 +206,7 @@ func (c *contender) judge(item Item) (*Lease, record, error) {
 // write sends the acquire: for a free lock, and for the holder given, if any,
 // as it was seen. Refused, it judges the item that the refusal brought.
 func (c *contender) write(ctx context.Context, over observation) (*Lease, record, error) {
-	version, sent := rand.Text(), time.Now()
+	version, sent := rand.Text(), c.t.clock.now()
 	in, err := c.compose(version, sent, over)
 	if err != nil {
 		return nil, record{}, err
@@ -214,7 +214,7 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 	c.sent.add(version, sent)
 	c.over = over
 	var out *dynamodb.UpdateItemOutput
-	err = again(ctx, func() error {
+	err = c.t.again(ctx, func() error {
 		var err error
 		out, err = c.t.update(ctx, in, c.bound(), c.requests)
 		return err
@@ -236,7 +236,7 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 
 // applied makes the lease of a write that DynamoDB confirmed; old is the item
 // before it.
-func (c *contender) applied(old Item, version string, sent time.Time) (*Lease, record, error) {
+func (c *contender) applied(old Item, version string, sent moment) (*Lease, record, error) {
 	token := base(sent) + 1
 	if v, ok := old[AttrFence]; ok {
 		n, err := integer(v)
@@ -254,10 +254,10 @@ func (c *contender) applied(old Item, version string, sent time.Time) (*Lease, r
 
 // base is the number that the first token of a new item is one above. It comes
 // from the wall clock, so that tokens do not go back when the item was deleted.
-func base(sent time.Time) int64 { return sent.UnixMilli() }
+func base(sent moment) int64 { return sent.wall.UnixMilli() }
 
 // won starts the lease.
-func (c *contender) won(token int64, version string, sent time.Time, item Item) *Lease {
+func (c *contender) won(token int64, version string, sent moment, item Item) *Lease {
 	c.t.memory.forget(c.name)
 	l := newLease(c, token, version, sent)
 	if c.ext != nil {
@@ -270,13 +270,13 @@ func (c *contender) won(token int64, version string, sent time.Time, item Item) 
 	return l
 }
 
-func (c *contender) compose(version string, sent time.Time, over observation) (*dynamodb.UpdateItemInput, error) {
+func (c *contender) compose(version string, sent moment, over observation) (*dynamodb.UpdateItemInput, error) {
 	t, b := c.t, newBody()
 	b.assign("#lkt", AttrType, ":lkt", stringValue(typeLock))
 	b.assign("#lko", AttrOwner, ":lko", stringValue(c.owner))
 	b.assign("#lkv", AttrVersion, ":lkv", stringValue(version))
 	b.assign("#lkl", AttrLease, ":lkl", numberValue(c.lease.Milliseconds()))
-	b.assign("#lka", AttrAt, ":lka", stampValue(c.owner, sent))
+	b.assign("#lka", AttrAt, ":lka", stampValue(c.owner, sent.wall))
 	b.name("#lkf", AttrFence)
 	b.values[":lkb"], b.values[":lk1"] = numberValue(base(sent)), numberValue(1)
 	b.setTo("#lkf", "if_not_exists(#lkf, :lkb) + :lk1")
@@ -289,7 +289,7 @@ func (c *contender) compose(version string, sent time.Time, over observation) (*
 	if c.ext == nil {
 		b.drop("#lkr", AttrRun) // it describes a holder who is gone
 	}
-	b.expire(t, sent, c.noTTL)
+	b.expire(t, sent.wall, c.noTTL)
 
 	b.name("#lkp", t.cfg.partitionKey)
 	b.values[":lkm"] = numberValue(math.MaxInt64)
@@ -306,8 +306,8 @@ func (c *contender) compose(version string, sent time.Time, over observation) (*
 	return b.input(t, c.name, types.ReturnValueAllOld), nil
 }
 
-func (c *contender) about(sent time.Time) Write {
-	return Write{Verb: VerbAcquire, Lock: c.name, Owner: c.owner, Sent: sent, Seen: c.seen, Requests: c.requests.count()}
+func (c *contender) about(sent moment) Write {
+	return Write{Verb: VerbAcquire, Lock: c.name, Owner: c.owner, Sent: sent.wall, Seen: c.seen, Requests: c.requests.count()}
 }
 
 // bound is how long one request of an acquire may take: short enough that a
@@ -336,7 +336,7 @@ func (c *contender) wrap(ctx context.Context, err error) error {
 	seen := ""
 	if c.last.owner != "" {
 		seen = fmt.Sprintf("; last seen held by %q with token %d, unchanged for %s of its lease of %s",
-			c.last.holder, c.last.token, time.Since(c.last.since).Round(time.Millisecond), c.last.lease)
+			c.last.holder, c.last.token, c.t.clock.now().mono.Sub(c.last.since).Round(time.Millisecond), c.last.lease)
 	}
 	if ctxErr := ctx.Err(); ctxErr != nil {
 		if cause := context.Cause(ctx); !errors.Is(cause, ctxErr) {

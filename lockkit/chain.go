@@ -1,12 +1,10 @@
 package lockkit
 
-import "time"
-
 // try is one record version of a lease and when the write that carries it was
 // first sent.
 type try struct {
 	version string
-	sent    time.Time
+	sent    moment
 }
 
 // chain is the record versions a lease's item may show: the last one known to
@@ -27,18 +25,18 @@ const (
 func (c *chain) full(limit int) bool { return len(c.tries) >= limit }
 
 // add notes a version that is about to be sent.
-func (c *chain) add(version string, sent time.Time) {
+func (c *chain) add(version string, sent moment) {
 	c.tries = append(c.tries, try{version, sent})
 }
 
 // sent returns when a version of the chain was first sent.
-func (c *chain) sent(version string) (time.Time, bool) {
+func (c *chain) sent(version string) (moment, bool) {
 	for _, t := range c.tries {
 		if t.version == version {
 			return t.sent, true
 		}
 	}
-	return time.Time{}, false
+	return moment{}, false
 }
 
 // confirm makes version the last one known to be on the item. Those tried

@@ -9,7 +9,7 @@ func TestChain(t *testing.T) {
 	var c chain
 	start := time.Now()
 	for i, v := range []string{"a", "b", "c", "d"} {
-		c.add(v, start.Add(time.Duration(i)*time.Second))
+		c.add(v, moment{mono: start.Add(time.Duration(i) * time.Second)})
 	}
 	c.confirm("b")
 	for v, want := range map[string]bool{"a": false, "b": true, "c": true, "d": true, "x": false} {
@@ -17,8 +17,8 @@ func TestChain(t *testing.T) {
 			t.Errorf("%s in the chain: %t, want %t", v, ok, want)
 		}
 	}
-	if sent, _ := c.sent("c"); sent != start.Add(2*time.Second) {
-		t.Errorf("c was sent at %s", sent)
+	if sent, _ := c.sent("c"); !sent.mono.Equal(start.Add(2 * time.Second)) {
+		t.Errorf("c was sent at %s", sent.mono)
 	}
 	c.confirm("x") // unknown: nothing
 	c.confirm("d")

@@ -29,10 +29,10 @@ type Lease struct {
 
 	mu       sync.Mutex // never held across I/O
 	chain    chain
-	sent     time.Time // first send of the newest version known to be on the item
-	seen     Item      // newest item returned, with an extension only
-	failures int       // renewals failed in a row
-	failure  error     // the last of them
+	sent     moment // first send of the newest version known to be on the item
+	seen     Item   // newest item returned, with an extension only
+	failures int    // renewals failed in a row
+	failure  error  // the last of them
 	ended    *EndedError
 	stopped  bool // a release is under way: the heartbeat rests
 	freed    bool // a release has had its definite answer
@@ -40,8 +40,8 @@ type Lease struct {
 	lost     bool // a release was sent and had no answer: it may have been applied
 	watchers map[*watcher]struct{}
 
-	beat    *time.Timer    // the next renewal
-	alarm   *time.Timer    // the loss signal
+	beat    timer          // the next renewal
+	alarm   timer          // the loss signal
 	beating sync.WaitGroup // heartbeats armed or running
 	cancel  func()         // ends the heartbeat's request under way
 }
@@ -57,7 +57,7 @@ type Former struct {
 
 type watcher struct{ cancel context.CancelCauseFunc }
 
-func newLease(c *contender, token int64, version string, sent time.Time) *Lease {
+func newLease(c *contender, token int64, version string, sent moment) *Lease {
 	l := &Lease{
 		t: c.t, name: c.name, owner: c.owner, token: token, duration: c.lease,
 		ext: c.ext, noTTL: c.noTTL, requests: c.requests,
@@ -73,9 +73,9 @@ func newLease(c *contender, token int64, version string, sent time.Time) *Lease 
 
 // start sets the timers of a new lease.
 func (l *Lease) start() {
-	now := time.Now()
+	now := l.t.clock.now()
 	l.mu.Lock()
-	l.alarm = time.AfterFunc(l.left(now), l.expire)
+	l.alarm = l.t.clock.afterFunc(l.left(now), l.expire)
 	l.arm(l.untilBeat(now))
 	l.mu.Unlock()
 }
@@ -108,7 +108,7 @@ func (l *Lease) Done() <-chan struct{} { return l.done }
 // reads this process's clocks, sends nothing, and is old when it returns: only a
 // check inside the write itself protects a resource.
 func (l *Lease) Err() error {
-	if err := l.check(time.Now()); err != nil {
+	if err := l.check(l.t.clock.now()); err != nil {
 		return err
 	}
 	return nil
@@ -116,7 +116,7 @@ func (l *Lease) Err() error {
 
 // check ends a lease whose time is over by either clock, and returns why the
 // lease has ended, or nil.
-func (l *Lease) check(now time.Time) *EndedError {
+func (l *Lease) check(now moment) *EndedError {
 	l.mu.Lock()
 	ended, over := l.ended, l.left(now) <= 0
 	l.mu.Unlock()
@@ -129,8 +129,8 @@ func (l *Lease) check(now time.Time) *EndedError {
 // left is how long until the loss signal, by whichever clock says less: the
 // monotonic clock stands still while a machine is suspended, the wall clock may
 // be set. Callers hold mu.
-func (l *Lease) left(now time.Time) time.Duration {
-	return l.leftBy(now.Sub(l.sent), now.Round(0).Sub(l.sent.Round(0)))
+func (l *Lease) left(now moment) time.Duration {
+	return l.leftBy(now.since(l.sent))
 }
 
 func (l *Lease) leftBy(monotonic, wall time.Duration) time.Duration {
@@ -143,7 +143,7 @@ func (l *Lease) margin() time.Duration {
 
 // expire runs on the alarm's timer. Only a renewal that succeeded moves it.
 func (l *Lease) expire() {
-	now := time.Now()
+	now := l.t.clock.now()
 	l.mu.Lock()
 	left := l.left(now)
 	if l.ended == nil && left > 0 {
@@ -155,10 +155,11 @@ func (l *Lease) expire() {
 	_ = l.expired(now)
 }
 
-func (l *Lease) expired(now time.Time) *EndedError {
+func (l *Lease) expired(now moment) *EndedError {
 	l.mu.Lock()
-	detail := "no renewal has succeeded since " + now.Sub(l.sent).Round(time.Millisecond).String() + " before this was noticed"
-	if now.Round(0).Sub(l.sent.Round(0)) > now.Sub(l.sent)+l.margin() {
+	mono, wall := now.since(l.sent)
+	detail := "no renewal has succeeded since " + mono.Round(time.Millisecond).String() + " before this was noticed"
+	if wall > mono+l.margin() {
 		detail = "the wall clock has moved further than the monotonic one: this machine was suspended, or its clock was set"
 	}
 	failure := l.failure

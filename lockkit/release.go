@@ -51,7 +51,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	if verdict == refusedByExtension {
 		l.mu.Lock()
 		l.stopped = false
-		l.arm(l.untilBeat(time.Now()))
+		l.arm(l.untilBeat(l.t.clock.now()))
 		l.mu.Unlock()
 		return l.wrap("release", err)
 	}
@@ -85,7 +85,7 @@ const (
 // free sends the release until it has an answer. The body is the same in every
 // try, so a try that meets an earlier one's success can tell.
 func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) {
-	w := l.about(VerbRelease, time.Now())
+	w := l.about(VerbRelease, l.t.clock.now())
 	in, err := l.composeRelease(w)
 	if err != nil {
 		return unanswered, err
@@ -107,17 +107,16 @@ func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) 
 			ok = err == nil
 		}
 		if ok {
-			v, err := l.settleRelease(w, item)
-			if v != unanswered {
+			var v verdict
+			if v, err = l.settleRelease(w, item); v != unanswered {
 				return v, err
 			}
-		}
-		if !ok {
+		} else {
 			l.mu.Lock()
 			l.lost = true
 			l.mu.Unlock()
 		}
-		if !ok && !transient(err) || !sleep(ctx, pause) {
+		if !ok && !transient(err) || !l.t.clock.sleep(ctx, pause) {
 			return unanswered, err
 		}
 		pause *= 2
@@ -157,7 +156,7 @@ func (l *Lease) landed(w Write, item Item, rec record) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	running := l.ended == nil || l.ended.Reason == ReasonReleased
-	return l.lost && running && rec.token > l.token && l.left(time.Now()) > 0
+	return l.lost && running && rec.token > l.token && l.left(l.t.clock.now()) > 0
 }
 
 func (l *Lease) composeRelease(w Write) (*dynamodb.UpdateItemInput, error) {

@@ -20,7 +20,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 		return l.wrap("renew", err)
 	}
 	defer l.leave()
-	now := time.Now()
+	now := l.t.clock.now()
 	if ended := l.check(now); ended != nil {
 		return ended
 	}
@@ -47,8 +47,8 @@ func (l *Lease) wrap(operation string, err error) error {
 // untilBeat is how long until the next renewal is due: a third of the lease after
 // the send of the last that succeeded, so that a slow DynamoDB does not push the
 // renewals towards the lease's end. Callers hold mu.
-func (l *Lease) untilBeat(now time.Time) time.Duration {
-	return max(l.duration/3-now.Sub(l.sent), 0)
+func (l *Lease) untilBeat(now moment) time.Duration {
+	return max(l.duration/3-now.mono.Sub(l.sent.mono), 0)
 }
 
 // arm sets the heartbeat's timer. Callers hold mu.
@@ -58,7 +58,7 @@ func (l *Lease) arm(d time.Duration) {
 	}
 	l.disarm()
 	l.beating.Add(1)
-	l.beat = time.AfterFunc(d, l.heartbeat)
+	l.beat = l.t.clock.afterFunc(d, l.heartbeat)
 }
 
 // disarm stops the heartbeat's timer. Callers hold mu.
@@ -85,7 +85,7 @@ func (l *Lease) heartbeat() {
 		return
 	}
 	defer l.leave()
-	now := time.Now()
+	now := l.t.clock.now()
 	if l.check(now) != nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (l *Lease) heartbeat() {
 
 	// A call that is never answered must leave time for another.
 	err := l.renew(ctx, min(max(left/2, 20*time.Millisecond), left, readBound))
-	if err == nil || l.check(time.Now()) != nil {
+	if err == nil || l.check(l.t.clock.now()) != nil {
 		return
 	}
 	l.mu.Lock()
@@ -126,7 +126,7 @@ func (l *Lease) pause() time.Duration {
 
 // renew sends one renewal and settles what it means. Callers are in the lane.
 func (l *Lease) renew(ctx context.Context, bound time.Duration) error {
-	version, sent := rand.Text(), time.Now()
+	version, sent := rand.Text(), l.t.clock.now()
 	w := l.about(VerbRenew, sent)
 	in, err := l.composeRenewal(version, sent, w)
 	if err != nil {
@@ -210,8 +210,8 @@ func (l *Lease) mine(item Item) (string, *EndedError) {
 // confirm notes that a version is on the item: the lease counts from its first
 // send. It never counts from an earlier one than before, and it does not bring
 // back a lease that has ended meanwhile.
-func (l *Lease) confirm(version string, sent time.Time) *EndedError {
-	now := time.Now()
+func (l *Lease) confirm(version string, sent moment) *EndedError {
+	now := l.t.clock.now()
 	if ended := l.check(now); ended != nil {
 		return ended
 	}
@@ -221,7 +221,7 @@ func (l *Lease) confirm(version string, sent time.Time) *EndedError {
 		return l.ended
 	}
 	l.chain.confirm(version)
-	if sent.After(l.sent) {
+	if sent.mono.After(l.sent.mono) {
 		l.sent = sent
 	}
 	l.failures, l.failure = 0, nil
@@ -240,17 +240,17 @@ func (l *Lease) wrote(w Write, item Item) {
 	l.ext.Wrote(w, item)
 }
 
-func (l *Lease) about(verb Verb, sent time.Time) Write {
+func (l *Lease) about(verb Verb, sent moment) Write {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Write{Verb: verb, Lock: l.name, Owner: l.owner, Token: l.token, Sent: sent, Seen: l.seen, Requests: l.requests.count()}
+	return Write{Verb: verb, Lock: l.name, Owner: l.owner, Token: l.token, Sent: sent.wall, Seen: l.seen, Requests: l.requests.count()}
 }
 
-func (l *Lease) composeRenewal(version string, sent time.Time, w Write) (*dynamodb.UpdateItemInput, error) {
+func (l *Lease) composeRenewal(version string, sent moment, w Write) (*dynamodb.UpdateItemInput, error) {
 	b := newBody()
 	b.assign("#lkv", AttrVersion, ":lkv", stringValue(version))
-	b.assign("#lka", AttrAt, ":lka", stampValue(l.owner, sent))
-	b.expire(l.t, sent, l.noTTL)
+	b.assign("#lka", AttrAt, ":lka", stampValue(l.owner, sent.wall))
+	b.expire(l.t, sent.wall, l.noTTL)
 	l.mu.Lock()
 	b.mine(l.owner, l.token, l.chain.tries)
 	l.mu.Unlock()

@@ -44,7 +44,7 @@ func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bo
 func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, n *requests) (Item, error) {
 	in := &dynamodb.GetItemInput{TableName: aws.String(t.table), Key: t.key(name), ConsistentRead: aws.Bool(true)}
 	var item Item
-	err := again(ctx, func() error {
+	err := t.again(ctx, func() error {
 		ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
 		defer cancel()
 		n.n.Add(1)
@@ -82,7 +82,7 @@ func (e *timeoutError) Unwrap() error { return errTimeout }
 // again calls send until it succeeds, fails for good, or has failed transiently
 // four times; pauses of 50, 100 and 200 ms lie between. Conflicts get twice as
 // many tries: they only say that another transaction touched the item.
-func again(ctx context.Context, send func() error) error {
+func (t *LockTable) again(ctx context.Context, send func() error) error {
 	pause := 50 * time.Millisecond
 	for try := 1; ; try++ {
 		err := send()
@@ -92,24 +92,12 @@ func again(ctx context.Context, send func() error) error {
 		if try >= 4 && (!conflict(err) || try >= 8) {
 			return err
 		}
-		if !sleep(ctx, pause) {
+		if !t.clock.sleep(ctx, pause) {
 			return err
 		}
 		if pause < 200*time.Millisecond {
 			pause *= 2
 		}
-	}
-}
-
-// sleep reports whether it slept all of d before ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

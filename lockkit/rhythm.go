@@ -60,8 +60,8 @@ func (r *rhythm) offset() time.Duration {
 
 // saw notes what a look showed whose answer arrived at now, and reports whether
 // the record version changed since the look before in this Acquire.
-func (r *rhythm) saw(rec record, now time.Time) (changed bool) {
-	first, age := r.version == "", now.Round(0).Sub(rec.at)
+func (r *rhythm) saw(rec record, now moment) (changed bool) {
+	first, age := r.version == "", now.wall.Sub(rec.at)
 	changed = !first && rec.version != r.version
 	switch {
 	case first:
@@ -71,11 +71,11 @@ func (r *rhythm) saw(rec record, now time.Time) (changed bool) {
 		r.low, r.high, r.missed = time.Time{}, time.Time{}, false // another rhythm
 	default:
 		r.distrust = r.distrust || !r.hint.IsZero() && (r.missed || r.aim == aimHint && age >= r.lease/3)
-		r.learn(now)
+		r.learn(now.mono)
 		r.missed = false
 	}
 	if r.lastLook = r.planned; first {
-		r.lastLook = now
+		r.lastLook = now.mono
 	}
 	if !first && !changed {
 		return false
@@ -106,20 +106,20 @@ func (r *rhythm) learn(now time.Time) {
 
 // next returns when to look after a look that was answered at now. The due
 // takeover is the caller's to watch: whatever next says, it is not later.
-func (r *rhythm) next(now time.Time) time.Time {
+func (r *rhythm) next(now moment) time.Time {
 	if r.interval > 0 {
-		r.aim, r.planned = aimNone, now.Add(time.Duration((0.5+0.5*r.random())*float64(r.interval)))
+		r.aim, r.planned = aimNone, now.mono.Add(time.Duration((0.5+0.5*r.random())*float64(r.interval)))
 		return r.planned
 	}
 	third := r.lease / 3
-	at, why := now.Add(third), aimNone
+	at, why := now.mono.Add(third), aimNone
 	switch {
 	case r.distrust && !r.high.IsZero() || r.hint.IsZero() && !r.high.IsZero():
-		at, why = r.learned(now), aimLearn
+		at, why = r.learned(now.mono), aimLearn
 	case !r.hint.IsZero():
 		at, why = r.hinted(now), aimHint
 	}
-	if latest := now.Add(min(third, maxPause)); at.After(latest) {
+	if latest := now.mono.Add(min(third, maxPause)); at.After(latest) {
 		if at.Sub(latest) > r.offset() {
 			why = aimNone
 		}
@@ -132,11 +132,11 @@ func (r *rhythm) next(now time.Time) time.Time {
 // hinted is the next renewal that the holder's stamp foretells. After one look
 // that missed there, a single closer one tells a dead holder from a clock that
 // runs ahead.
-func (r *rhythm) hinted(now time.Time) time.Time {
-	if r.missed && r.extra(now) {
-		return now.Add(max(r.lease/24, 40*time.Millisecond))
+func (r *rhythm) hinted(now moment) time.Time {
+	if r.missed && r.extra(now.mono) {
+		return now.mono.Add(max(r.lease/24, 40*time.Millisecond))
 	}
-	return after(now, now.Add(r.hint.Sub(now.Round(0))).Add(r.offset()), r.lease/3)
+	return after(now.mono, now.mono.Add(r.hint.Sub(now.wall)).Add(r.offset()), r.lease/3)
 }
 
 // learned is the next change expected from those seen. While the moment is known

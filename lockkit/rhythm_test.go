@@ -52,7 +52,7 @@ func (w watched) takeover(n int, from time.Duration) (time.Duration, int) {
 	sent, landed := w.landings(n)
 	r := newRhythm(0)
 	r.spread = w.rng.Float64()
-	clock := func(d time.Duration) time.Time { return epoch.Add(d + w.skew) }
+	clock := func(d time.Duration) moment { return moment{epoch.Add(d), epoch.Add(d + w.skew)} }
 	since, version, reads := time.Duration(0), "", 0
 	last := sent[n-1]
 	for at := from; ; {
@@ -65,7 +65,7 @@ func (w watched) takeover(n int, from time.Duration) (time.Duration, int) {
 			reads++
 		}
 		r.saw(rec, clock(now))
-		next := r.next(clock(now)).Sub(epoch) - w.skew
+		next := r.next(clock(now)).Sub(epoch)
 		if due := since + w.lease; next >= due-w.lease/16 {
 			return due - last, reads
 		}
@@ -79,13 +79,13 @@ func (w watched) alive(from time.Duration) (time.Duration, int) {
 	sent, landed := w.landings(60)
 	r := newRhythm(0)
 	r.spread = w.rng.Float64()
-	clock := func(d time.Duration) time.Time { return epoch.Add(d + w.skew) }
+	clock := func(d time.Duration) moment { return moment{epoch.Add(d), epoch.Add(d + w.skew)} }
 	for at, reads := from, 0; ; reads++ {
 		now := at + w.latency()/2
 		if r.saw(w.show(sent, landed, at), clock(now)) {
 			return now - from, reads
 		}
-		at = r.next(clock(now)).Sub(epoch) - w.skew + w.latency()/2
+		at = r.next(clock(now)).Sub(epoch) + w.latency()/2
 	}
 }
 

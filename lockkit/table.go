@@ -39,6 +39,7 @@ type LockTable struct {
 	table  string
 	cfg    config
 	memory memory
+	clock  clock
 }
 
 type config struct {
@@ -121,7 +122,7 @@ func New(client Client, table string, opts ...Option) (*LockTable, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("lockkit: new lock table: %w", err)
 	}
-	return &LockTable{client: client, table: table, cfg: c}, nil
+	return &LockTable{client: client, table: table, cfg: c, clock: system()}, nil
 }
 
 func (c config) check() []error {
