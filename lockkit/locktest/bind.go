@@ -22,6 +22,14 @@ type placeholders struct {
 	ExpressionAttributeValues wireItem          `json:",omitzero"`
 }
 
+// dropIdle forgets the placeholders of an action that has no expression: in
+// transactions, and only there, the service does not mind them.
+func (p *placeholders) dropIdle(expression *string) {
+	if expression == nil {
+		*p = placeholders{}
+	}
+}
+
 // newBinder checks the placeholders of a request. hasExpression says whether
 // the request has any expression that may use them.
 func newBinder(parsed *parseCache, p placeholders, hasExpression bool) (*binder, error) {

@@ -3,6 +3,7 @@ package locktest
 import (
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -127,12 +128,17 @@ func operand(e expr, it item) (value, bool) {
 	}
 }
 
-// length is what the function size yields: bytes of a string or binary,
-// elements of the rest; numbers, booleans and null have none.
+// length is what the function size yields: UTF-16 code units of a string, as the
+// service counts them, bytes of a binary, elements of the rest; numbers,
+// booleans and null have none.
 func (v value) length() (value, bool) {
 	var n int
 	switch v.kind {
-	case kindString, kindBinary:
+	case kindString:
+		for _, r := range v.text {
+			n += utf16.RuneLen(r)
+		}
+	case kindBinary:
 		n = len(v.text)
 	case kindMap:
 		n = len(v.fields)

@@ -14,7 +14,7 @@ func everyType() attrs {
 		"m":  doc(attrs{"x": num("1"), "deep": list(doc(attrs{"y": str("found")}))}),
 		"l":  list(num("1"), str("two"), list(num("3"))),
 		"ss": strs("a", "b"), "ns": nums("1", "2.50"), "big": num("9007199254740993"),
-		"owner": str("me"), "a.b": str("dotted"), "é": str("é"),
+		"owner": str("me"), "a.b": str("dotted"), "é": str("aé😀b"),
 	}
 }
 
@@ -91,7 +91,7 @@ func TestConditions(t *testing.T) {
 		{"contains(m, :found)", false},
 		{"size(s) = :five", true},
 		{"size(b) = :five", true},
-		{"size(#e) = :two", true}, // bytes, not letters
+		{"size(#e) = :five", true}, // UTF-16 code units, neither bytes nor letters
 		{"size(l) = :three", true},
 		{"size(m) = :two", true},
 		{"size(ss) > :one", true},
@@ -107,6 +107,7 @@ func TestConditions(t *testing.T) {
 		{"not s = :hello or not s = :z", true},
 		{"(s) = (:hello)", true},
 		{"#o = :me", true},
+		{"s = :hello" + strings.Repeat(" and (s = :hello", 149) + strings.Repeat(")", 149), true}, // 299 operators
 	}
 	db, client := newTable(t)
 	for _, test := range tests {
@@ -202,8 +203,11 @@ func TestConditionErrors(t *testing.T) {
 		{"NOT a", nil, nil, `Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "a"`},
 		{"a IN (b, c = d)", nil, nil, `Invalid ConditionExpression: Syntax error; token: "=", near: "c = d"`},
 		{"a IN (" + strings.Repeat("b, ", 100) + "c)", nil, nil, "Invalid ConditionExpression: Too many operands for operator: IN, number of operands: 101"},
-		{strings.Repeat("(", 400), nil, nil, "Invalid ConditionExpression: The expression contains too many nested levels"},
-		{strings.Repeat("NOT ", 400) + "a = b", nil, nil, "Invalid ConditionExpression: The expression contains too many nested levels"},
+		{strings.Repeat("(", 4096), nil, nil, `Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "("`},
+		{strings.Repeat("(", 2046) + "a<b" + strings.Repeat(")", 2046), nil, nil, "Invalid ConditionExpression: The expression has redundant parentheses;"},
+		{strings.Repeat("size(", 680) + "b" + strings.Repeat(")", 680) + " = a", nil, nil, "Invalid ConditionExpression: Incorrect operand type for operator or function; operator or function: size, operand type: N"},
+		{strings.Repeat("NOT ", 1000) + "a = b", nil, nil, "Invalid ConditionExpression: The expression contains too many operators; operator count: 301"},
+		{"a<b" + strings.Repeat(" or (a<b", 150) + strings.Repeat(")", 150), nil, nil, "Invalid ConditionExpression: The expression contains too many operators; operator count: 301"},
 		{"a = b" + strings.Repeat(" ", 4096), nil, nil, "Invalid ConditionExpression: Expression size has exceeded the maximum allowed size; expression size: 4101"},
 		{"a" + strings.Repeat(".a", 32) + " = b", nil, nil, "Invalid ConditionExpression: The document path has too many nesting elements; nesting level: 33"},
 		{"attribute_type(a, b)", nil, nil, "Invalid ConditionExpression: Incorrect operand type for operator or function; operator or function: attribute_type, operand type: document path"},

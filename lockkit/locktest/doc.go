@@ -55,7 +55,8 @@
 //   - Capacity units of index writes, and statistics such as
 //     ItemCollectionMetrics.
 //   - The order in which the service finds several mistakes in one request, and
-//     its limit of 300 operators in an expression (that of 4 KB holds).
+//     the words "1 validation error detected: " that it has lately begun to put
+//     in front of some messages. Look for a part of a message, never the whole.
 //   - Names of request members that differ in case only: they are taken for the
 //     same, as encoding/json does.
 //

@@ -68,7 +68,9 @@ func (p *parser) parseChain(keyword string, part func() (expr, error)) (expr, er
 		if err := p.wantCondition(left); err != nil {
 			return nil, err
 		}
-		p.at++
+		if _, err := p.operator(); err != nil {
+			return nil, err
+		}
 		right, err := part()
 		if err != nil {
 			return nil, err
@@ -85,11 +87,9 @@ func (p *parser) parseNot() (expr, error) {
 	if !p.peek().isKeyword("NOT") {
 		return p.parseTest()
 	}
-	p.at++
-	if err := p.enter(); err != nil {
+	if _, err := p.operator(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
 	e, err := p.parseNot()
 	if err != nil {
 		return nil, err
@@ -131,19 +131,24 @@ func (p *parser) parseComparison(left expr) (expr, error) {
 	if err := p.wantOperand(left); err != nil {
 		return nil, err
 	}
-	operator := p.next().text
+	operator, err := p.operator()
+	if err != nil {
+		return nil, err
+	}
 	right, err := p.parseOperand()
 	if err != nil {
 		return nil, err
 	}
-	return compareExpr{operator: operator, left: left, right: right}, p.wantOperand(right)
+	return compareExpr{operator: operator.text, left: left, right: right}, p.wantOperand(right)
 }
 
 func (p *parser) parseBetween(operand expr) (expr, error) {
 	if err := p.wantOperand(operand); err != nil {
 		return nil, err
 	}
-	p.at++
+	if _, err := p.operator(); err != nil {
+		return nil, err
+	}
 	low, err := p.parseOperand()
 	if err != nil {
 		return nil, err
@@ -165,7 +170,9 @@ func (p *parser) parseIn(operand expr) (expr, error) {
 	if err := p.wantOperand(operand); err != nil {
 		return nil, err
 	}
-	p.at++
+	if _, err := p.operator(); err != nil {
+		return nil, err
+	}
 	if err := p.expect("("); err != nil {
 		return nil, err
 	}
@@ -215,10 +222,6 @@ func (p *parser) parseArgument() (expr, error) {
 }
 
 func (p *parser) parseParentheses() (expr, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
-	defer p.leave()
 	p.at++
 	doubled := p.peek().is("(")
 	start := p.at

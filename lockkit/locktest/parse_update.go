@@ -94,11 +94,13 @@ func (p *parser) parseSum() (expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := p.peek()
-	if !t.is("+") && !t.is("-") {
+	if !p.peek().is("+") && !p.peek().is("-") {
 		return left, nil
 	}
-	p.at++
+	t, err := p.operator()
+	if err != nil {
+		return nil, err
+	}
 	right, err := p.parseSetValue()
 	return sumExpr{operator: t.text, left: left, right: right}, err
 }
@@ -107,10 +109,6 @@ func (p *parser) parseSetValue() (expr, error) {
 	t := p.peek()
 	switch {
 	case t.is("("):
-		if err := p.enter(); err != nil {
-			return nil, err
-		}
-		defer p.leave()
 		p.at++
 		e, err := p.parseSum()
 		if err != nil {

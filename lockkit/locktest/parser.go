@@ -7,17 +7,17 @@ import "strconv"
 // adds it.
 
 const (
-	maxExpression = 4096 // bytes
-	maxNesting    = 300  // of parentheses, functions and NOT; also bounds the stack
+	maxExpression = 4096 // bytes; also bounds how deep the descent gets
+	maxOperators  = 300
 	maxInOperands = 100
 	maxPathDepth  = 32
 )
 
 type parser struct {
-	source  string
-	tokens  []token
-	at      int
-	nesting int
+	source    string
+	tokens    []token
+	at        int
+	operators int
 }
 
 // newParser checks what holds for every kind of expression.
@@ -80,16 +80,15 @@ func (p *parser) syntaxError() error {
 	return validation("Syntax error; token: %q, near: %q", p.peek().text, near)
 }
 
-// enter guards recursion; every enter is paired with a leave.
-func (p *parser) enter() error {
-	p.nesting++
-	if p.nesting > maxNesting {
-		return validation("The expression contains too many nested levels")
+// operator takes the next token, an operator. The service counts those, but
+// neither functions nor parentheses.
+func (p *parser) operator() (token, error) {
+	p.operators++
+	if p.operators > maxOperators {
+		return token{}, validation("The expression contains too many operators; operator count: %d", p.operators)
 	}
-	return nil
+	return p.next(), nil
 }
-
-func (p *parser) leave() { p.nesting-- }
 
 // parsePath reads a.b[1].c with aliases in any place of a name.
 func (p *parser) parsePath() (path, error) {
@@ -148,10 +147,6 @@ func (p *parser) parseIndex() (step, error) {
 
 // parseCall reads a function whose name is the next token.
 func (p *parser) parseCall(operand func() (expr, error)) (expr, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
-	defer p.leave()
 	name := p.next().text
 	if _, known := functions[name]; !known {
 		return nil, validation("Invalid function name; function: %s", name)

@@ -34,6 +34,7 @@ func (r *transactGetRequest) run(db *DB) (any, error) {
 		if a.Get == nil {
 			return nil, validation("The parameter 'Get' is required but was not present in the request")
 		}
+		a.Get.dropIdle(a.Get.ProjectionExpression)
 		t, key, whole, part, err := a.Get.lookup(db)
 		if err != nil {
 			return nil, err

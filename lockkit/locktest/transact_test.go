@@ -85,6 +85,24 @@ func TestTransactionAppliesNothing(t *testing.T) {
 	}
 }
 
+func TestTransactionsIgnoreIdlePlaceholders(t *testing.T) {
+	_, client := newTable(t)
+	idle := map[string]string{"#idle": "x"}
+	err := transact(t, client, "",
+		types.TransactWriteItem{Put: &types.Put{TableName: text(table), Item: pk("a"), ExpressionAttributeNames: idle}},
+		types.TransactWriteItem{Delete: &types.Delete{TableName: text(table), Key: pk("b"), ExpressionAttributeNames: idle}},
+	)
+	if err != nil {
+		t.Error(err)
+	}
+	_, err = client.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
+		{Get: &types.Get{TableName: text(table), Key: pk("a"), ExpressionAttributeNames: idle}},
+	}})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTransactionErrors(t *testing.T) {
 	many := make([]types.TransactWriteItem, 101)
 	for i := range many {

@@ -60,9 +60,13 @@ func (a transactAction) change(db *DB) (change, error) {
 	case a.ConditionCheck != nil:
 		return a.ConditionCheck.change(db)
 	case a.Put != nil:
-		return a.Put.change(db)
+		put := *a.Put
+		put.dropIdle(put.ConditionExpression)
+		return put.change(db)
 	case a.Delete != nil:
-		return a.Delete.change(db)
+		remove := *a.Delete
+		remove.dropIdle(remove.ConditionExpression)
+		return remove.change(db)
 	case a.Update.UpdateExpression == nil:
 		return change{}, validation("The parameter 'UpdateExpression' is required but was not present in the request")
 	default:
