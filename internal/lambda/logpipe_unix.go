@@ -12,16 +12,18 @@ import (
 	"unsafe"
 )
 
-// logPipe carries a process's output. Unlike a plain pipe it can tell whether
-// all that was written up to now has been read and handled, so that a
-// function's lines come before the end of the invocation that wrote them.
+// logPipe carries a process's output. Unlike a plain pipe it can tell when all
+// that was written up to now has been read and handled, so that a function's
+// lines come before the end of the invocation that wrote them. It counts bytes,
+// so that lines that keep coming do not matter.
 type logPipe struct {
 	reader, writer *os.File
 	raw            syscall.RawConn
 
 	mu      sync.Mutex
 	changed *sync.Cond
-	busy    bool // what was read is not yet handled
+	read    int64 // bytes taken out of the pipe
+	handled int64 // bytes of these that are dealt with
 	ended   bool
 }
 
@@ -42,18 +44,21 @@ func newLogPipe() (*logPipe, error) {
 // Read reads what the process wrote. A call says that what the one before
 // returned is handled.
 func (p *logPipe) Read(buffer []byte) (int, error) {
+	p.mu.Lock()
+	p.handled = p.read
+	p.changed.Broadcast()
+	p.mu.Unlock()
 	var n int
 	var err error
 	waitErr := p.raw.Read(func(fd uintptr) bool {
-		p.mu.Lock() // the read does not block: both happen at once
+		p.mu.Lock() // the read does not block; it and the count are one step
 		defer p.mu.Unlock()
 		for {
 			if n, err = syscall.Read(int(fd), buffer); err != syscall.EINTR {
 				break
 			}
 		}
-		p.busy = n > 0
-		p.changed.Broadcast()
+		p.read += int64(max(n, 0))
 		return err != syscall.EAGAIN
 	})
 	switch {
@@ -66,7 +71,7 @@ func (p *logPipe) Read(buffer []byte) (int, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.busy, p.ended = false, true
+	p.ended = true
 	p.changed.Broadcast()
 	return 0, waitErr
 }
@@ -83,13 +88,13 @@ func (p *logPipe) drain(limit time.Duration) {
 	defer timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !late && !p.ended && (p.busy || p.unread() > 0) {
+	for target := p.read + p.unread(); !late && !p.ended && p.handled < target; {
 		p.changed.Wait()
 	}
 }
 
 // unread is how many bytes wait in the pipe.
-func (p *logPipe) unread() int {
+func (p *logPipe) unread() int64 {
 	var count int32
 	err := p.raw.Control(func(fd uintptr) {
 		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, unreadRequest, uintptr(unsafe.Pointer(&count))); errno != 0 {
@@ -99,7 +104,7 @@ func (p *logPipe) unread() int {
 	if err != nil {
 		return 0
 	}
-	return int(count)
+	return int64(count)
 }
 
 // closeWriter gives up the runner's end for writing, so that reading ends with

@@ -21,8 +21,9 @@ const (
 	errorBodyTrailer = "Lambda-Runtime-Function-Error-Body"
 	// maxResponse is the service's own limit in bytes, with its own slack.
 	maxResponse = MaxPayload + 100
-	// drainLimit bounds the wait for log lines before an answer is taken.
-	drainLimit = time.Second
+	// drainLimit bounds the wait for log lines before an answer is taken; it is
+	// reached only if the observer lags that much.
+	drainLimit = 10 * time.Second
 )
 
 // runtimeAPI is the Runtime API of one environment.
