@@ -2,7 +2,6 @@ package locktest
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -11,9 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
-
-// requestID makes an id as random as the service's; rand.Text never fails.
-func requestID() string { return rand.Text() + rand.Text() }
 
 // Client returns a client of the SDK that this DB serves without sockets, with
 // made-up credentials and the SDK's own retries. It may be used in a synctest

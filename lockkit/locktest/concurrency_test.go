@@ -49,7 +49,7 @@ func TestNoIncrementIsLost(t *testing.T) {
 	db, client := newTable(t)
 	remove := db.Inject(locktest.Fault{Operation: "Query", Count: -1})
 	defer remove()
-	const workers, each = 8, 50
+	const workers, each = 8, 20
 	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {

@@ -64,8 +64,8 @@
 //
 // The package reads and waits with package time and starts no goroutines, except
 // that [FaultLate] applies its request from a timer. In a synctest bubble all
-// of it is virtual. A DB made outside a bubble can be used inside, but then a
-// fault that waits should be injected by the bubble that meets it.
+// of it is virtual: what a request waits for belongs to the bubble that sent it,
+// so a DB made outside, and faults injected there, can be used inside.
 //
 // # Concurrency and memory
 //

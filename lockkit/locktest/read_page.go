@@ -34,7 +34,6 @@ type reading struct {
 	start  item // exclusive; nil: from the beginning
 	filter expr
 	paths  []path
-	local  bool // a local index reads what it lacks from the table
 }
 
 func (r *readRequest) bind(db *DB, otherExpression bool) (*binder, error) {
@@ -104,7 +103,8 @@ func (r *readRequest) useIndex(rd *reading) error {
 	if r.ConsistentRead && !x.local {
 		return validation("Consistent reads are not supported on global secondary indexes")
 	}
-	rd.key, rd.items, rd.local = x.key, x.items, x.local
+	rd.key, rd.items = x.key, x.items
+	// A local index fetches from the table what it does not project.
 	if x.local && (r.Select == "ALL_ATTRIBUTES" || rd.paths != nil) || x.project == nil {
 		return nil
 	}

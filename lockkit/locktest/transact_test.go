@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,57 +193,4 @@ func TestTransactGet(t *testing.T) {
 	}
 	_, err = client.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{get("a", "x"), get("a", "")}})
 	wantError(t, err, "ValidationException", "Transaction request cannot include multiple operations on one item")
-}
-
-func TestBatches(t *testing.T) {
-	db, client := newTable(t)
-	plant(t, db, pk("old"))
-	writes := []types.WriteRequest{{DeleteRequest: &types.DeleteRequest{Key: pk("old")}}}
-	keys := []map[string]types.AttributeValue{pk("old")}
-	for i := range 24 {
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: pk(fmt.Sprint(i))}})
-		keys = append(keys, pk(fmt.Sprint(i)))
-	}
-	write := func(writes []types.WriteRequest) error {
-		_, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: writes}})
-		return err
-	}
-	if err := write(writes); err != nil {
-		t.Fatal(err)
-	}
-	got, err := client.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(got.Responses[table]); n != 24 || len(got.UnprocessedKeys) != 0 {
-		t.Errorf("%d items, unprocessed %v", n, got.UnprocessedKeys)
-	}
-	wantError(t, write(append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: pk("x")}})), "ValidationException", "")
-	wantError(t, write(append(writes[:2:2], writes[1])), "ValidationException", "Provided list of item keys contains duplicates")
-	_, err = client.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: {Keys: append(keys[:1:1], keys[0])}}})
-	wantError(t, err, "ValidationException", "Provided list of item keys contains duplicates")
-	if r := db.Requests(); r[0].Operation != "BatchWriteItem" || r[0].Table != table || !r[0].Applied {
-		t.Errorf("log %+v", r[0])
-	}
-}
-
-func TestABatchOf16MBLeavesKeysUnprocessed(t *testing.T) {
-	db, client := newTable(t)
-	var keys []map[string]types.AttributeValue
-	for i := range 60 {
-		plant(t, db, attrs{"pk": str(fmt.Sprint(i)), "a": str(strings.Repeat("x", 300_000))})
-		keys = append(keys, pk(fmt.Sprint(i)))
-	}
-	read := 0
-	for rounds := 0; len(keys) > 0 && rounds < 3; rounds++ {
-		out, err := client.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		read += len(out.Responses[table])
-		keys = out.UnprocessedKeys[table].Keys
-	}
-	if read != 60 {
-		t.Errorf("read %d of 60", read)
-	}
 }
