@@ -62,7 +62,8 @@ type record struct {
 	holder  string
 	token   int64
 	lease   time.Duration
-	at      time.Time // zero: no hint of this owner
+	at      time.Time // when the newest write was sent; zero: unknown
+	until   time.Time // when the holder is certainly gone; zero: unknown
 }
 
 func (r record) held() bool { return r.owner != "" }
@@ -109,6 +110,7 @@ func decode(item Item) (record, error) {
 	r.lease = time.Duration(ms) * time.Millisecond
 	r.holder, _ = str(item[AttrHolder])
 	r.at = stamp(item[AttrAt], r.owner)
+	r.until = stamp(item[AttrUntil], r.owner)
 	return r, nil
 }
 

@@ -2,6 +2,7 @@ package lockkit
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ type Lease struct {
 	former      Former
 	ext         Extension
 	noTTL       bool
+	until       time.Time       // of Until; zero: none
+	traced      context.Context // of the acquire, for a tracer to link to; nil without one
 	requests    *requests
 
 	// lane is held by whoever sends a write of this lease, so that no two of
@@ -60,7 +63,7 @@ type watcher struct{ cancel context.CancelCauseFunc }
 func newLease(c *contender, token int64, version string, sent moment) *Lease {
 	l := &Lease{
 		t: c.t, name: c.name, owner: c.owner, token: token, duration: c.lease,
-		ext: c.ext, noTTL: c.noTTL, requests: c.requests,
+		ext: c.ext, noTTL: c.noTTL, until: c.until, requests: c.requests,
 		lane: make(chan struct{}, 1), done: make(chan struct{}),
 		sent: sent,
 	}
@@ -72,7 +75,10 @@ func newLease(c *contender, token int64, version string, sent moment) *Lease {
 }
 
 // start sets the timers of a new lease.
-func (l *Lease) start() {
+func (l *Lease) start(ctx context.Context) {
+	if l.t.cfg.tracer != nil {
+		l.traced = context.WithoutCancel(ctx)
+	}
 	now := l.t.clock.now()
 	l.mu.Lock()
 	l.alarm = l.t.clock.afterFunc(l.left(now), l.expire)
@@ -130,7 +136,11 @@ func (l *Lease) check(now moment) *EndedError {
 // monotonic clock stands still while a machine is suspended, the wall clock may
 // be set. Callers hold mu.
 func (l *Lease) left(now moment) time.Duration {
-	return l.leftBy(now.since(l.sent))
+	left := l.leftBy(now.since(l.sent))
+	if !l.until.IsZero() {
+		left = min(left, l.until.Sub(now.wall)-l.margin())
+	}
+	return left
 }
 
 func (l *Lease) leftBy(monotonic, wall time.Duration) time.Duration {
@@ -187,15 +197,32 @@ func (l *Lease) end(reason Reason, detail string, err error) *EndedError {
 	for w := range watchers {
 		w.cancel(ended)
 	}
+	if reason != ReasonReleased {
+		l.report(ended)
+	}
 	return ended
 }
 
+// report tells the log and the tracer of a loss.
+func (l *Lease) report(ended *EndedError) {
+	ctx := context.Background()
+	attrs := []slog.Attr{slog.String("reason", string(ended.Reason)), slog.String("detail", ended.Detail), slog.Int64("token", l.token)}
+	if ended.Err != nil {
+		attrs = append(attrs, slog.Any("error", ended.Err))
+	}
+	l.t.log(ctx, eventLeaseLost, l.name, attrs...)
+	if l.t.cfg.tracer != nil {
+		l.t.cfg.tracer.TraceLoss(ctx, Loss{Lock: l.name, Table: l.t.table, Reason: ended.Reason})
+	}
+}
+
 // Context returns a context that ends when parent does or when the lease ends,
-// then with the lease's [EndedError] as its cause. Give it to the work that the
+// then with the lease's [EndedError] as its cause. It carries the lease for
+// [ConditionCheckFromContext]. Give it to the work that the
 // lock protects. Calling cancel frees what the context holds on to; the end of
 // the lease does so too.
 func (l *Lease) Context(parent context.Context) (ctx context.Context, cancel context.CancelFunc) {
-	ctx, stop := context.WithCancelCause(parent)
+	ctx, stop := context.WithCancelCause(context.WithValue(parent, leaseKey{}, l))
 	w := &watcher{cancel: stop}
 	l.mu.Lock()
 	ended := l.ended

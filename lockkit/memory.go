@@ -15,11 +15,9 @@ type observation struct {
 	token   int64
 	holder  string
 	lease   time.Duration
+	until   time.Time // when the holder said it is gone; zero: it did not
 	since   time.Time
 }
-
-// due says when the lock may be taken over if it stays as it is.
-func (o observation) due(delay time.Duration) time.Time { return o.since.Add(o.lease).Add(delay) }
 
 // maxMemory bounds how many locks a LockTable remembers. Forgetting one costs a
 // caller of TryAcquire a whole lease of watching anew, never safety.
@@ -54,7 +52,7 @@ func (m *memory) see(name string, r record, now time.Time) observation {
 			break
 		}
 	}
-	o := observation{owner: r.owner, version: r.version, token: r.token, holder: r.holder, lease: r.lease, since: now}
+	o := observation{owner: r.owner, version: r.version, token: r.token, holder: r.holder, lease: r.lease, until: r.until, since: now}
 	m.seen[name] = o
 	return o
 }

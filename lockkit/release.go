@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -47,7 +48,9 @@ func (l *Lease) Release(ctx context.Context) error {
 	case ended != nil && ended.Reason != ReasonExpired && ended.Reason != ReasonReleased:
 		return ended // not ours any more: nothing to give back
 	}
-	verdict, err := l.free(ctx, bound)
+	traced := l.t.traceStart(ctx, TraceStart{Operation: OpRelease, Lock: l.name})
+	verdict, err := l.free(traced, bound)
+	l.t.traceEnd(traced, TraceEnd{Operation: OpRelease, Lock: l.name, Err: err})
 	if verdict == refusedByExtension {
 		l.mu.Lock()
 		l.stopped = false
@@ -59,6 +62,9 @@ func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	l.freed, l.freedErr = verdict == definite, err
 	l.mu.Unlock()
+	if verdict == unanswered {
+		l.t.log(ctx, eventReleaseFailed, l.name, slog.Any("error", err), slog.Int64("token", l.token))
+	}
 	return l.wrap("release", err)
 }
 
@@ -165,11 +171,7 @@ func (l *Lease) composeRelease(w Write) (*dynamodb.UpdateItemInput, error) {
 	l.mu.Lock()
 	b.mine(l.owner, l.token, l.chain.tries)
 	l.mu.Unlock()
-	b.drop("#lko", AttrOwner)
-	b.drop("#lkl", AttrLease)
-	b.drop("#lkh", AttrHolder)
-	b.drop("#lka", AttrAt)
-	b.drop("#lku", AttrUntil)
+	b.vacate()
 	if l.ext == nil {
 		b.drop("#lkr", AttrRun)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -30,7 +31,10 @@ func (l *Lease) Renew(ctx context.Context) error {
 	if full {
 		return l.wrap("renew", fmt.Errorf("%d renewals in a row had no answer: leave it to the heartbeat, or release the lease", maxCallChain))
 	}
-	return l.wrap("renew", l.renew(ctx, min(left, readBound)))
+	ctx = l.t.traceStart(ctx, TraceStart{Operation: OpRenew, Lock: l.name})
+	err := l.wrap("renew", l.renew(ctx, min(left, readBound)))
+	l.t.traceEnd(ctx, TraceEnd{Operation: OpRenew, Lock: l.name, Err: err})
+	return err
 }
 
 // wrap names operation, lock and table where the error does not.
@@ -103,15 +107,21 @@ func (l *Lease) heartbeat() {
 	l.mu.Unlock()
 
 	// A call that is never answered must leave time for another.
-	err := l.renew(ctx, min(max(left/2, 20*time.Millisecond), left, readBound))
+	traced := l.t.traceStart(ctx, TraceStart{Operation: OpRenew, Lock: l.name, Acquired: l.traced})
+	err := l.renew(traced, min(max(left/2, 20*time.Millisecond), left, readBound))
+	l.t.traceEnd(traced, TraceEnd{Operation: OpRenew, Lock: l.name, Err: err})
 	if err == nil || l.check(l.t.clock.now()) != nil {
 		return
 	}
 	l.mu.Lock()
 	l.failures++
 	l.failure = err
-	l.arm(l.pause())
+	pause, stopped := l.pause(), l.stopped
+	l.arm(pause)
 	l.mu.Unlock()
+	if !stopped { // else a release has cut it off
+		l.t.log(ctx, eventRenewalFailed, l.name, slog.Any("error", err), slog.Duration("again_in", pause), slog.Int64("token", l.token))
+	}
 }
 
 // pause is how long after a failed renewal to try again: 100 ms, doubling, up to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -51,6 +52,10 @@ type config struct {
 	takeoverDelay time.Duration
 	margin        float64
 	interval      time.Duration // 0: look by the holder's rhythm
+	skew          time.Duration // of WithMaxClockSkew
+	bounded       bool          // take over by until
+	logger        *slog.Logger  // nil: silent
+	tracer        Tracer        // nil: none
 }
 
 // Option sets up a [LockTable].
@@ -99,6 +104,14 @@ func WithSafetyMargin(fraction float64) Option {
 // following the holder's rhythm. A takeover that is due is never delayed by it.
 func WithPollInterval(d time.Duration) Option {
 	return func(c *config) { c.interval = d }
+}
+
+// WithMaxClockSkew lets this LockTable take over at once from a holder that said
+// when its process is certainly gone (see [Until]), as soon as its own wall clock
+// is past that by more than d. It is the one place where two wall clocks are
+// compared, so it is off unless you know a bound for how far apart they can be.
+func WithMaxClockSkew(d time.Duration) Option {
+	return func(c *config) { c.skew, c.bounded = d, true }
 }
 
 // New makes a LockTable over a table that exists already. It sends no request:
@@ -160,6 +173,9 @@ func (c config) check() []error {
 	}
 	if !(c.margin >= 0 && c.margin < 0.5) {
 		fault("safety margin of %v: expected a fraction of the lease from 0 to less than 0.5", c.margin)
+	}
+	if c.skew < 0 {
+		fault("maximum clock skew of %s: expected 0 or more", c.skew)
 	}
 	if c.interval < 0 || c.interval > 0 && c.interval < 10*time.Millisecond {
 		fault("poll interval of %s: expected at least 10ms, or 0 to follow the holder's rhythm", c.interval)
