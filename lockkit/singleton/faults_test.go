@@ -84,12 +84,28 @@ func TestReleaseWithoutAnyAnswerIsCompletedAndNotMarked(t *testing.T) {
 
 func TestReleaseTriesAsLongAsTheReserve(t *testing.T) {
 	inWorld(t, func(w *world) {
-		remove := w.db.Inject(locktest.Fault{Operation: "UpdateItem", Skip: 1, Count: -1, Kind: locktest.FaultThrottle})
+		remove := w.db.Inject(locktest.Fault{Operation: "UpdateItem", Skip: 1, Count: -1, Kind: locktest.FaultError, Code: "AccessDeniedException"})
 		time.AfterFunc(1500*time.Millisecond, remove)
 		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), does(0))
 		w.want(res, err, singleton.Completed)
 		if !res.Marked || !w.doneTick().Equal(w.due) {
 			t.Errorf("%+v", res)
+		}
+	})
+}
+
+func TestReleaseEndsBeforeTheDeadline(t *testing.T) {
+	inWorld(t, func(w *world) {
+		begin := time.Now()
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, _ *singleton.Run) error {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			w.db.Inject(locktest.Fault{Count: -1, Kind: locktest.FaultBlackHole})
+			return nil
+		})
+		w.want(res, err, singleton.OutOfTime)
+		if took := time.Since(begin); took != spec.Timeout-250*time.Millisecond || !strings.Contains(res.Warning, "after one lease") {
+			t.Errorf("after %s: %+v", took, res)
 		}
 	})
 }

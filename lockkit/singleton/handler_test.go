@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/solotick/solotick/events"
+	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/singleton"
 	"github.com/solotick/solotick/lockkit/singleton/job"
 )
@@ -159,6 +160,12 @@ func TestDeadlineWithoutRoomIsRefusedBeforeAnyRequest(t *testing.T) {
 		ctx, cancel := context.WithCancel(w.Context())
 		cancel()
 		if _, err := singleton.Do(ctx, p.locks, spec, w.scheduled(0), mustNotRun(t)); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		w.requests("")
+		ctx, cancel = context.WithTimeout(w.Context(), time.Minute)
+		defer cancel()
+		if _, err := singleton.Do(ctx, w.process("b", lockkit.WithTakeoverDelay(18*time.Second)).locks, spec, w.scheduled(0), mustNotRun(t)); err == nil || !strings.Contains(err.Error(), "takeover delay 18s") {
 			t.Error(err)
 		}
 		w.requests("")

@@ -91,6 +91,16 @@ func TestSameTickAtWorkIsADuplicateOnceItsHolderProvedAlive(t *testing.T) {
 	})
 }
 
+func TestOldRecordUnderAnotherClientIsNoDuplicate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.crash("pod-1", spec, w.scheduled(0))
+		w.foreign(spec.Lease) // it took over, and left run in place
+		time.AfterFunc(5*time.Second, func() { w.put(map[string]av{"rvn": s("v2")}) })
+		res, err := w.invoke(w.process("pod-2"), spec, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.Skipped)
+	})
+}
+
 func TestCrashedRunIsTakenOverAndReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		crashed := time.Now().UTC()

@@ -105,12 +105,14 @@ func (w *world) lambda(request string) context.Context {
 }
 
 // crash starts a run of the tick and kills its process while it works. The run
-// itself still exists and ends when it notices; nobody waits for it.
+// itself still exists and ends when it notices, at the latest with the test.
 func (w *world) crash(label string, s job.Spec, tick events.Tick) {
 	w.Helper()
 	p := w.process(label)
-	started := make(chan struct{})
+	started, gone := make(chan struct{}), make(chan struct{})
+	w.Cleanup(func() { <-gone })
 	go func() {
+		defer close(gone)
 		ctx, cancel := context.WithTimeout(w.lambda("req-dead"), s.Timeout)
 		defer cancel()
 		_, _ = singleton.Do(ctx, p.locks, s, tick, func(ctx context.Context, _ *singleton.Run) error {

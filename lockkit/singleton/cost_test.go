@@ -1,0 +1,101 @@
+package singleton_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/locktest"
+	"github.com/solotick/solotick/lockkit/singleton"
+)
+
+// TestItemStaysUnderOneKilobyte takes the longest of everything that the
+// documented bound covers, and a crashed run before a failed one.
+func TestItemStaysUnderOneKilobyte(t *testing.T) {
+	inWorld(t, func(w *world) {
+		j := spec
+		j.Name = strings.Repeat("n", 64)
+		label := strings.Repeat("h", 64)
+		ctx := lambdacontext.NewContext(w.Context(), &lambdacontext.LambdaContext{AwsRequestID: "6f0ad0e7-7c44-4bfa-9e5f-2b8f5b3f6a01"})
+		key := map[string]types.AttributeValue{"pk": s("LOCK#" + j.Name), "sk": s("LOCK")}
+		most := 0
+		for i := range 3 {
+			res, _ := singleton.Do(ctx, w.process(label).locks, j, w.scheduled(time.Duration(i)*time.Second), func(context.Context, *singleton.Run) error {
+				most = max(most, size(w.db.Item(table, key)))
+				if i == 0 {
+					return nil
+				}
+				return errors.New(strings.Repeat("🙂", 100))
+			})
+			if i > 0 && res.Outcome != singleton.Failed {
+				t.Fatalf("%+v", res)
+			}
+			most = max(most, size(w.db.Item(table, key)))
+		}
+		if most > 1024 || most < 400 {
+			t.Errorf("the item has up to %d bytes", most)
+		}
+		t.Logf("at most %d bytes", most)
+	})
+}
+
+// size counts an item as DynamoDB bills it.
+func size(it lockkit.Item) int {
+	sum := 0
+	for name, v := range it {
+		sum += len(name) + valueSize(v)
+	}
+	return sum
+}
+
+func valueSize(v types.AttributeValue) int {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		return (len(v.Value)+1)/2 + 1
+	case *types.AttributeValueMemberM:
+		return 3 + len(v.Value) + size(v.Value)
+	default:
+		return 1
+	}
+}
+
+func TestEachThirdOfALeaseWorkedCostsOneWrite(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), does(35*time.Second))
+		w.want(res, err, singleton.Completed)
+		w.requests("WWWWW") // acquire, renewals at 10, 20 and 30 s, release
+		if res.Requests != 5 {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
+func TestDeadHolderCostsAFewReadsAndOneWriteMore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.crash("pod-1", spec, w.scheduled(0))
+		time.Sleep(time.Hour)
+		res, err := w.invoke(w.process("pod-2"), spec, w.scheduled(0), does(0))
+		w.want(res, err, singleton.Completed)
+		if got := w.sent(); !strings.HasPrefix(got, "wR") || !strings.HasSuffix(got, "RWW") || len(got) > 7 || res.Requests != len(got) {
+			t.Errorf("requests %s, %d in the result", got, res.Requests)
+		}
+	})
+}
+
+func TestEndpointThatLeavesTheItemOutOfRefusalsWorksToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		_, _ = w.invoke(p, spec, w.scheduled(0), does(0))
+		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultError, Code: "ConditionalCheckFailedException", Message: "The conditional request failed"})
+		res, err := w.invoke(p, spec, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.Duplicate)
+	})
+}
