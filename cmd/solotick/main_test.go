@@ -33,6 +33,7 @@ func TestBadInput(t *testing.T) {
 		"does not start":    {[]string{"up", "--scenario", "--functions", functions}, "", []string{"does not start"}},
 		"not loopback":      {[]string{"up", "--scenario", "--functions", functions, "--listen", "0.0.0.0:0"}, "", []string{`"0.0.0.0:0"`, "127.0.0.1:0"}},
 		"port taken":        {[]string{"up", "--scenario", "--functions", functions, "--listen", taken.Addr().String()}, "", []string{taken.Addr().String(), "--listen", "another port"}},
+		"logs nowhere":      {[]string{"up", "--scenario", "--functions", functions, "--keep-logs", "/dev/null/logs"}, "", []string{"--keep-logs", "/dev/null"}},
 		"no URL":            {[]string{"up", "--scenario", "--functions", functions}, "localhost:8000", []string{`DYNAMODB_ENDPOINT is "localhost:8000"`, "http://127.0.0.1:8000"}},
 		"unreachable":       {[]string{"up", "--scenario", "--functions", functions}, "http://127.0.0.1:1", []string{"DYNAMODB_ENDPOINT is http://127.0.0.1:1", "unset"}},
 	}

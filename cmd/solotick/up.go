@@ -39,7 +39,7 @@ func quoted(s string) string { return strconv.Quote(s) }
 // up starts the system. So far it knows the scenario only.
 func up(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	fail := func(format string, args ...any) int {
-		fmt.Fprintf(stderr, "solotick up: "+format+"\n", args...) //nolint:errcheck // nobody to tell
+		fmt.Fprintf(stderr, "solotick up: "+format+"\n", args...)
 		return exitCannot
 	}
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
@@ -52,7 +52,7 @@ func up(ctx context.Context, args []string, getenv func(string) string, stdout, 
 	flags.StringVar(&o.KeepLogs, "keep-logs", "", "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage) //nolint:errcheck // nobody to tell
+		fmt.Fprint(stdout, usage)
 		return exitOK
 	case err != nil:
 		return fail("%v; `solotick help` lists the flags", err)
@@ -66,7 +66,7 @@ func up(ctx context.Context, args []string, getenv func(string) string, stdout, 
 	ok, err := scenario.Run(ctx, o)
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "solotick up: interrupted; everything that was started is stopped") //nolint:errcheck // nobody to tell
+		fmt.Fprintln(stderr, "solotick up: interrupted; everything that was started is stopped")
 		return exitInterrupt
 	case err != nil:
 		return fail("%v", err)

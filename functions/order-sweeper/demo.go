@@ -60,10 +60,13 @@ func (d *demo) apply(spec job.Spec, s *sweeper) job.Spec {
 	if d.lease > 0 {
 		spec.Lease = d.lease
 	}
-	work := func() { time.Sleep(d.pause) }
+	work := func(ctx context.Context, o order) {
+		s.logger.LogAttrs(ctx, slog.LevelDebug, "at work on order", slog.String("order", o.id))
+		time.Sleep(d.pause)
+	}
 	switch {
 	case d.unfenced:
-		s.closer = plain{orders: s.orders, work: work}
+		s.closer = plain{table: s.table, work: work}
 	case d.pause > 0:
 		s.closer = slow{closer: s.closer, work: work}
 	}
@@ -74,10 +77,10 @@ func (d *demo) apply(spec job.Spec, s *sweeper) job.Spec {
 // context, as a call of a slow service would.
 type slow struct {
 	closer closer
-	work   func()
+	work   func(context.Context, order)
 }
 
 func (s slow) close(ctx context.Context, h holder, o order) error {
-	s.work()
+	s.work(ctx, o)
 	return s.closer.close(ctx, h, o)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit"
 )
 
@@ -27,7 +28,7 @@ const (
 // fenced closes an order in one transaction with the held check: the order
 // changes only if it is still placed and the lease is still this run's at the
 // moment the transaction commits.
-type fenced struct{ orders orders }
+type fenced struct{ table table }
 
 // errBusy says that the transaction was refused for now.
 var errBusy = errors.New("another write was under way on the order or the lock")
@@ -55,14 +56,14 @@ func (f fenced) close(ctx context.Context, h holder, o order) error {
 // try sends the transaction. The SDK gives it a request token, so that its own
 // retries after a lost answer cannot apply it twice.
 func (f fenced) try(ctx context.Context, h holder, o order) error {
-	c := newClosing(h.Token(), time.Now())
-	c.values[":placed"] = text(statusPlaced)
-	_, err := f.orders.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+	c := newClosing(h.Token())
+	c.values[":placed"] = orders.Text(orders.Placed)
+	_, err := f.table.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 		TransactItems: []types.TransactWriteItem{
 			h.ConditionCheck(), // refusal reads it back by this place
 			{Update: &types.Update{
-				TableName:                 aws.String(f.orders.table),
-				Key:                       f.orders.key(o),
+				TableName:                 aws.String(f.table.name),
+				Key:                       orders.Key(o.id),
 				UpdateExpression:          aws.String(c.expression),
 				ConditionExpression:       aws.String("#status = :placed"),
 				ExpressionAttributeNames:  c.names,

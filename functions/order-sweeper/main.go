@@ -22,15 +22,15 @@ import (
 const ordersTableVariable = "SOLOTICK_ORDERS_TABLE"
 
 func main() {
-	var table string
+	var name string
 	var switches demo
-	app, err := wiring.Load(append(switches.variables(), wiring.Table(ordersTableVariable, "with the orders", &table))...)
+	app, err := wiring.Load(append(switches.variables(), wiring.Table(ordersTableVariable, "with the orders", &name))...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "order-sweeper:", err)
 		os.Exit(1)
 	}
-	orders := orders{client: app.DynamoDB, table: table}
-	s := &sweeper{orders: orders, closer: fenced{orders}, logger: app.Logger, pageSize: pageSize, maxPerRun: maxPerRun}
+	table := table{client: app.DynamoDB, name: name}
+	s := &sweeper{table: table, closer: fenced{table}, logger: app.Logger, pageSize: pageSize, maxPerRun: maxPerRun}
 	spec := switches.apply(functions.OrderSweeper, s)
 	lambda.Start(singleton.Handler(app.Locks, spec, s.work, singleton.WithLogger(app.Logger)))
 }
@@ -42,6 +42,5 @@ func (s *sweeper) work(ctx context.Context, run *singleton.Run) error {
 	if due.IsZero() {
 		due = time.Now()
 	}
-	_, err := s.sweep(ctx, run, due)
-	return err
+	return s.sweep(ctx, run, due)
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/functions/orders"
 )
 
 // plain closes an order the way code without fencing does: look whether it is
@@ -15,27 +15,31 @@ import (
 // happen, also a takeover by another run that does the same. It exists to show
 // that, by the demonstration's switch only.
 type plain struct {
-	orders orders
-	work   func()
+	table table
+	work  func(context.Context, order)
 }
 
 func (p plain) close(ctx context.Context, h holder, o order) error {
 	// A process that was frozen at its work finds its context ended. Code without
 	// fencing has no such thing and writes.
 	ctx = context.WithoutCancel(ctx)
-	found, err := p.orders.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(p.orders.table), Key: p.orders.key(o), ConsistentRead: aws.Bool(true),
+	found, err := p.table.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(p.table.name), Key: orders.Key(o.id), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
 		return fmt.Errorf("read it: %w", err)
 	}
-	if status, ok := found.Item["status"].(*types.AttributeValueMemberS); !ok || status.Value != statusPlaced {
+	now, err := orders.Read(found.Item)
+	if err != nil {
+		return err
+	}
+	if now.Status != orders.Placed {
 		return errNotPlaced
 	}
-	p.work()
-	c := newClosing(h.Token(), time.Now())
-	_, err = p.orders.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: aws.String(p.orders.table), Key: p.orders.key(o),
+	p.work(ctx, o)
+	c := newClosing(h.Token())
+	_, err = p.table.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String(p.table.name), Key: orders.Key(o.id),
 		UpdateExpression: aws.String(c.expression), ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
 	})
 	return err

@@ -40,7 +40,7 @@ var errNotPlaced = errors.New("the order is no longer placed")
 
 // sweeper closes orders that are due.
 type sweeper struct {
-	orders    orders
+	table     table
 	closer    closer
 	logger    *slog.Logger
 	pageSize  int32
@@ -55,50 +55,49 @@ type tally struct {
 
 // sweep closes the orders that were due at the given time, oldest first. It
 // stops at the first write that is refused because the lease is lost, before
-// the next order when ctx has ended, and at the bound. What it has done until
-// then it returns and logs in every case.
-func (s *sweeper) sweep(ctx context.Context, h holder, due time.Time) (done tally, err error) {
+// the next order when ctx has ended, and at the bound. In every case it logs what
+// it has done until then.
+func (s *sweeper) sweep(ctx context.Context, h holder, due time.Time) error {
 	s.logger.LogAttrs(ctx, slog.LevelDebug, "sweep started", slog.Int64("token", h.Token()))
+	var done tally
 	defer func() {
 		s.logger.LogAttrs(ctx, slog.LevelInfo, "orders swept", slog.Int64("token", h.Token()),
 			slog.Int("closed", done.closed), slog.Int("skipped", done.skipped), slog.Bool("more_left", done.moreLeft))
 	}()
-	for o, err := range s.orders.placedBefore(ctx, due.Add(-dueAfter), s.pageSize) {
+	for o, err := range s.table.placedBefore(ctx, due.Add(-dueAfter), s.pageSize) {
 		if err != nil {
-			return done, err
+			return err
 		}
 		if done.closed+done.skipped == s.maxPerRun {
 			done.moreLeft = true
-			return done, nil
+			return nil
 		}
 		if ctx.Err() != nil {
-			return done, fmt.Errorf("stopped before order %s: %w", o.id, context.Cause(ctx))
+			return fmt.Errorf("stopped before order %s: %w", o.id, context.Cause(ctx))
 		}
 		if err := s.settle(ctx, h, o, &done); err != nil {
-			return done, err
+			return err
 		}
 	}
-	return done, nil
+	return nil
 }
 
 // settle closes one order, counts it and says so.
 func (s *sweeper) settle(ctx context.Context, h holder, o order, done *tally) error {
-	log := func(level slog.Level, message string) {
-		s.logger.LogAttrs(ctx, level, message, slog.String("order", o.id), slog.Int64("token", h.Token()))
-	}
-	log(slog.LevelDebug, "closing order")
+	about := []slog.Attr{slog.String("order", o.id), slog.Int64("token", h.Token())}
+	s.logger.LogAttrs(ctx, slog.LevelDebug, "closing order", about...)
 	err := s.closer.close(ctx, h, o)
 	switch {
 	case err == nil:
 		done.closed++
-		log(slog.LevelDebug, "order closed")
+		s.logger.LogAttrs(ctx, slog.LevelDebug, "order closed", about...)
 		return nil
 	case errors.Is(err, errNotPlaced):
 		done.skipped++
-		log(slog.LevelDebug, "order skipped")
+		s.logger.LogAttrs(ctx, slog.LevelDebug, "order skipped", about...)
 		return nil
 	case errors.Is(err, lockkit.ErrLeaseLost):
-		log(slog.LevelWarn, "stale write refused")
+		s.logger.LogAttrs(ctx, slog.LevelWarn, "stale write refused", about...)
 	}
 	return fmt.Errorf("close order %s with token %d: %w", o.id, h.Token(), err)
 }

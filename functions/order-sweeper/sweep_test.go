@@ -11,12 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/functions"
+	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/locktest"
 	"github.com/solotick/solotick/lockkit/singleton"
@@ -38,29 +37,12 @@ func newWorld(t *testing.T) *world {
 	if err := locktest.CreateTable(t.Context(), client, "locks", "pk", "sk"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: aws.String("orders"), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("orderId"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("status"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("placedAt"), AttributeType: types.ScalarAttributeTypeN},
-		},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("orderId"), KeyType: types.KeyTypeHash}},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: aws.String(indexByStatus),
-			KeySchema: []types.KeySchemaElement{
-				{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash},
-				{AttributeName: aws.String("placedAt"), KeyType: types.KeyTypeRange},
-			},
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
-		}},
-	})
-	if err != nil {
+	if err := orders.CreateTable(t.Context(), client, "orders"); err != nil {
 		t.Fatal(err)
 	}
 	w := &world{t: t, db: db, log: &bytes.Buffer{}}
 	w.locks = w.lockTable("holder")
-	w.s = w.sweeper(func(o orders) closer { return fenced{o} })
+	w.s = w.sweeper(func(t table) closer { return fenced{t} })
 	return w
 }
 
@@ -73,21 +55,18 @@ func (w *world) lockTable(label string) *lockkit.LockTable {
 	return locks
 }
 
-func (w *world) sweeper(closer func(orders) closer) *sweeper {
-	o := orders{client: w.db.Client(), table: "orders"}
+func (w *world) sweeper(closer func(table) closer) *sweeper {
+	t := table{client: w.db.Client(), name: "orders"}
 	logger := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	return &sweeper{orders: o, closer: closer(o), logger: logger, pageSize: 3, maxPerRun: 10}
+	return &sweeper{table: t, closer: closer(t), logger: logger, pageSize: 3, maxPerRun: 10}
 }
 
 // place adds orders that have been placed for so long.
 func (w *world) place(prefix string, n int, age time.Duration) {
 	w.t.Helper()
 	for i := range n {
-		err := w.db.Put("orders", map[string]types.AttributeValue{
-			"orderId": text(fmt.Sprintf("%s-%d", prefix, i)), "status": text(statusPlaced),
-			"placedAt": number(time.Now().Add(-age).UnixMilli() + int64(i)),
-		})
-		if err != nil {
+		placedAt := time.Now().Add(-age + time.Duration(i)*time.Millisecond)
+		if err := w.db.Put("orders", orders.New(fmt.Sprintf("%s-%d", prefix, i), placedAt)); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -95,21 +74,23 @@ func (w *world) place(prefix string, n int, age time.Duration) {
 
 func (w *world) set(id, status string) {
 	w.t.Helper()
-	if err := w.db.Put("orders", map[string]types.AttributeValue{"orderId": text(id), "status": text(status), "placedAt": number(1)}); err != nil {
+	item := orders.New(id, time.UnixMilli(1))
+	item[orders.AttrStatus] = orders.Text(status)
+	if err := w.db.Put("orders", item); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
 // closes lists the tokens that closed an order.
-func (w *world) closes(id string) []string {
-	var tokens []string
-	item := w.db.Item("orders", map[string]types.AttributeValue{"orderId": text(id)})
-	history, _ := item["history"].(*types.AttributeValueMemberL)
-	if history == nil {
-		return nil
+func (w *world) closes(id string) []int64 {
+	w.t.Helper()
+	o, err := orders.Read(w.db.Item("orders", orders.Key(id)))
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	for _, entry := range history.Value {
-		tokens = append(tokens, entry.(*types.AttributeValueMemberM).Value["token"].(*types.AttributeValueMemberN).Value)
+	var tokens []int64
+	for _, change := range o.History {
+		tokens = append(tokens, change.Token)
 	}
 	return tokens
 }
@@ -117,9 +98,9 @@ func (w *world) closes(id string) []string {
 // takeOver makes the lock another's.
 func (w *world) takeOver() {
 	w.t.Helper()
-	item := w.db.Item("locks", map[string]types.AttributeValue{"pk": text("LOCK#" + functions.OrderSweeper.Name), "sk": text("LOCK")})
-	item[lockkit.AttrOwner], item[lockkit.AttrVersion] = text("other"), text("other")
-	item[lockkit.AttrFence] = number(time.Now().Add(time.Hour).UnixMilli())
+	item := w.db.Item("locks", map[string]types.AttributeValue{"pk": orders.Text("LOCK#" + functions.OrderSweeper.Name), "sk": orders.Text("LOCK")})
+	item[lockkit.AttrOwner], item[lockkit.AttrVersion] = orders.Text("other"), orders.Text("other")
+	item[lockkit.AttrFence] = orders.Number(time.Now().Add(time.Hour).UnixMilli())
 	if err := w.db.Put("locks", item); err != nil {
 		w.t.Fatal(err)
 	}
@@ -149,7 +130,7 @@ func TestClosesEveryDueOrderOverAllPages(t *testing.T) {
 		}
 		w.wantLog("closed=7 skipped=0 more_left=false")
 		for i := range 7 {
-			if got := w.closes(fmt.Sprintf("due-%d", i)); len(got) != 1 || got[0] != fmt.Sprint(res.Token) {
+			if got := w.closes(fmt.Sprintf("due-%d", i)); len(got) != 1 || got[0] != res.Token {
 				t.Errorf("due-%d was closed by %v, expected once by %d", i, got, res.Token)
 			}
 		}
@@ -265,21 +246,21 @@ func TestAPlainWriteAfterATakeoverClosesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.place("due", 2, dueAfter+time.Minute)
-		w.s = w.sweeper(func(o orders) closer {
-			return plain{orders: o, work: func() { time.Sleep(time.Second) }}
+		w.s = w.sweeper(func(t table) closer {
+			return plain{table: t}
 		})
-		other := w.sweeper(func(o orders) closer { return plain{orders: o, work: func() {}} })
+		other := w.sweeper(func(t table) closer { return plain{table: t, work: func(context.Context, order) {}} })
 		first := true
-		slept := w.s.closer.(plain)
-		slept.work = func() {
+		slow := w.s.closer.(plain)
+		slow.work = func(ctx context.Context, _ order) {
 			if first {
 				first = false
-				if _, err := other.sweep(t.Context(), stranger{}, time.Now()); err != nil {
+				if err := other.sweep(ctx, stranger{}, time.Now()); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		w.s.closer = slept
+		w.s.closer = slow
 		if _, err := w.run(); err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +327,7 @@ func TestStopsBeforeTheNextOrderWhenTheTimeIsOver(t *testing.T) {
 func TestAMissingTableIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.s.orders.table = "nowhere"
+		w.s.table.name = "nowhere"
 		_, err := w.run()
 		if err == nil || !strings.Contains(err.Error(), `table "nowhere" (SOLOTICK_ORDERS_TABLE)`) {
 			t.Errorf("got %v", err)

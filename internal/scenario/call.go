@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/solotick/solotick/functions/orders"
 )
 
 // call is one request as the endpoint saw it.
@@ -48,11 +50,11 @@ func readCall(r *http.Request, body []byte, lockTable string) call {
 	}
 	c.OnLock = in.TableName == lockTable
 	if c.Operation == "UpdateItem" {
-		c.Order = in.Key["orderId"].S
+		c.Order = in.Key[orders.AttrID].S
 	}
 	for _, item := range in.TransactItems {
 		if item.Update != nil {
-			c.Order = item.Update.Key["orderId"].S
+			c.Order = item.Update.Key[orders.AttrID].S
 		}
 	}
 	return c

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit/locktest"
 )
 
@@ -41,7 +42,7 @@ func TestTheEndpointCountsRequestsByTheirSender(t *testing.T) {
 			}
 			sender := client(callerOf("2026/12/01/[$LATEST]0123456789abcdef"))
 			never := aws.String("attribute_exists(pk)")
-			lock, order := map[string]types.AttributeValue{"pk": text("x")}, map[string]types.AttributeValue{"orderId": text("order-1")}
+			lock, order := map[string]types.AttributeValue{"pk": orders.Text("x")}, orders.Key("order-1")
 			_, _ = sender.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("locks"), Key: lock})
 			_, _ = sender.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("locks"), Key: lock, ConditionExpression: never})
 			_, _ = sender.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/functions"
+	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit"
 )
 
@@ -25,22 +26,10 @@ type placed struct {
 	due bool
 }
 
-// orderState is what the table says of an order at the end.
-type orderState struct {
-	status string
-	closes []closing // in the order in which they reached the table
-}
-
-// closing is one entry of an order's history.
-type closing struct {
-	token int64
-	at    time.Time
-}
-
 // evidence is all that the verdict is made from.
 type evidence struct {
 	placed     []placed
-	orders     map[string]orderState
+	orders     map[string]orders.Order
 	lockTick   time.Time // the newest completed tick, by the lock's item
 	lockHeld   bool
 	deliveries []delivery
@@ -52,7 +41,7 @@ type evidence struct {
 // gather reads the tables and what was observed.
 func (s *stage) gather(ctx context.Context) (evidence, error) {
 	e := evidence{
-		placed: s.placed, orders: map[string]orderState{}, wanted: s.wanted,
+		placed: s.placed, orders: map[string]orders.Order{}, wanted: s.wanted,
 		deliveries: s.history.deliveriesByStart(), calls: s.endpoint.calls(),
 	}
 	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{TableName: aws.String(s.tables.orders), ConsistentRead: aws.Bool(true)})
@@ -62,23 +51,23 @@ func (s *stage) gather(ctx context.Context) (evidence, error) {
 			return e, fmt.Errorf("read table %s: %w", s.tables.orders, err)
 		}
 		for _, item := range page.Items {
-			state, err := readOrder(item)
+			o, err := orders.Read(item)
 			if err != nil {
 				return e, fmt.Errorf("table %s: %w", s.tables.orders, err)
 			}
-			e.orders[str(item["orderId"])] = state
+			e.orders[o.ID] = o
 		}
 	}
 	lock, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.tables.locks), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"pk": text("LOCK#" + functions.OrderSweeper.Name), "sk": text("LOCK")},
+		Key: map[string]types.AttributeValue{"pk": orders.Text("LOCK#" + functions.OrderSweeper.Name), "sk": orders.Text("LOCK")},
 	})
 	if err != nil {
 		return e, fmt.Errorf("read the lock in table %s: %w", s.tables.locks, err)
 	}
 	e.lockHeld = lock.Item[lockkit.AttrOwner] != nil
-	if tick, there := lock.Item[lockkit.AttrTick]; there {
-		ms, err := integer(tick)
+	if tick, ok := lock.Item[lockkit.AttrTick].(*types.AttributeValueMemberN); ok {
+		ms, err := strconv.ParseInt(tick.Value, 10, 64)
 		if err != nil {
 			return e, fmt.Errorf("attribute %s of the lock: %w", lockkit.AttrTick, err)
 		}
@@ -87,34 +76,10 @@ func (s *stage) gather(ctx context.Context) (evidence, error) {
 	return e, nil
 }
 
-func readOrder(item map[string]types.AttributeValue) (orderState, error) {
-	state := orderState{status: str(item["status"])}
-	history, _ := item["history"].(*types.AttributeValueMemberL)
-	if history == nil {
-		return state, nil
-	}
-	for _, entry := range history.Value {
-		m, ok := entry.(*types.AttributeValueMemberM)
-		if !ok {
-			return state, fmt.Errorf("order %s: an entry of its history is a %T", str(item["orderId"]), entry)
-		}
-		token, err := integer(m.Value["token"])
-		at, err2 := integer(m.Value["at"])
-		if err := errors.Join(err, err2); err != nil {
-			return state, fmt.Errorf("order %s: %w", str(item["orderId"]), err)
-		}
-		state.closes = append(state.closes, closing{token: token, at: time.UnixMilli(at)})
-	}
-	return state, nil
-}
-
 func (s *stage) putOrder(ctx context.Context, id string, placedAt time.Time) error {
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(s.tables.orders),
-		Item: map[string]types.AttributeValue{
-			"orderId": text(id), "status": text("placed"),
-			"placedAt": &types.AttributeValueMemberN{Value: strconv.FormatInt(placedAt.UnixMilli(), 10)},
-		},
+		Item:      orders.New(id, placedAt),
 	})
 	if err != nil {
 		return fmt.Errorf("place order %s in table %s: %w", id, s.tables.orders, err)
@@ -135,13 +100,13 @@ func (s *stage) staysPlaced(ctx context.Context, id string) (bool, error) {
 		}
 		found, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName: aws.String(s.tables.orders), ConsistentRead: aws.Bool(true),
-			Key: map[string]types.AttributeValue{"orderId": text(id)},
+			Key: orders.Key(id),
 		})
 		if err != nil {
 			return false, fmt.Errorf("read order %s: %w", id, err)
 		}
-		if str(found.Item["status"]) != "placed" {
-			return false, nil
+		if o, err := orders.Read(found.Item); err != nil || o.Status != orders.Placed {
+			return false, err
 		}
 	}
 	return true, nil
@@ -162,9 +127,6 @@ func (s *stage) keepLogs() error {
 }
 
 func writeLines[T any](path string, list []T) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("keep logs: %w", err)
-	}
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("keep logs: %w", err)
@@ -177,21 +139,4 @@ func writeLines[T any](path string, list []T) (err error) {
 		}
 	}
 	return nil
-}
-
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func str(v types.AttributeValue) string {
-	if s, ok := v.(*types.AttributeValueMemberS); ok {
-		return s.Value
-	}
-	return ""
-}
-
-func integer(v types.AttributeValue) (int64, error) {
-	n, ok := v.(*types.AttributeValueMemberN)
-	if !ok {
-		return 0, fmt.Errorf("%T, expected a number", v)
-	}
-	return strconv.ParseInt(n.Value, 10, 64)
 }

@@ -25,7 +25,7 @@ type delivery struct {
 	started time.Time
 	ended   time.Time
 	token   int64    // of the lease it works under
-	closing []string // orders it has begun to close
+	working []string // orders it has begun to work on, each before the write
 	run     *logLine // its "run ended"
 	fault   string   // how it ended without that line
 }
@@ -76,7 +76,7 @@ type logLine struct {
 // The messages that the scenario knows.
 const (
 	logStarted = "sweep started"
-	logClosing = "closing order"
+	logWorking = "at work on order"
 	logClosed  = "order closed"
 	logRefused = "stale write refused"
 	logEnded   = "run ended"
@@ -115,6 +115,7 @@ func (h *history) happened(e lambda.Event, caller string) {
 		d = h.end(e, d)
 	case lambda.EventRetry, lambda.EventDeadLetter:
 		d = h.newest(e.RequestID)
+	default: // changes nothing about a delivery
 	}
 	h.line.event(e, d)
 	close(h.changed)
@@ -186,8 +187,8 @@ func (h *history) logged(e lambda.Event, open *delivery) *delivery {
 	switch l.Message {
 	case logStarted:
 		open.token = l.Token
-	case logClosing:
-		open.closing = append(open.closing, l.Order)
+	case logWorking:
+		open.working = append(open.working, l.Order)
 	case logEnded:
 		open.run = &l
 	}

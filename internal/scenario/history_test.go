@@ -42,14 +42,14 @@ func TestADeliveryIsFollowedThroughItsLogLines(t *testing.T) {
 		h.called(call{At: time.Now(), Caller: "caller", Operation: "UpdateItem", OnLock: true, Refused: "ConditionalCheckFailedException"})
 		h.called(call{At: time.Now(), Caller: "another", Operation: "GetItem", OnLock: true})
 		say(h, `{"message":"sweep started","requestId":"r","token":7}`)
-		say(h, `{"message":"closing order","requestId":"r","order":"a","token":7}`)
-		say(h, `{"message":"closing order","requestId":"of another","order":"b","token":7}`)
+		say(h, `{"message":"at work on order","requestId":"r","order":"a","token":7}`)
+		say(h, `{"message":"at work on order","requestId":"of another","order":"b","token":7}`)
 		say(h, `{"message":"order closed","requestId":"r","order":"a","token":7}`)
 		say(h, `panic: something that is not JSON`)
 		say(h, `{"message":"run ended","requestId":"r","outcome":"completed","token":7,"waited_ms":1,"worked_ms":2,"requests":3}`)
 		h.happened(event(lambda.EventEnded, func(e *lambda.Event) { e.Result = &lambda.Result{} }), "")
 		d, err := h.await(t.Context(), "r", 1, "the end", hasEnded)
-		if err != nil || d.name != "T3" || d.outcome() != "completed" || d.token != 7 || len(d.closing) != 1 || d.caller != "caller" {
+		if err != nil || d.name != "T3" || d.outcome() != "completed" || d.token != 7 || len(d.working) != 1 || d.caller != "caller" {
 			t.Errorf("%+v, %v", d, err)
 		}
 		for _, want := range []string{"T3", "delivered, due", "the table refused the lock", "working, token 7", "closed a", "says: panic", "COMPLETED; waited 1 ms, worked 2 ms, lock requests: 3"} {
@@ -90,7 +90,7 @@ func TestAwaitSaysWhatItMissed(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		h.happened(event(lambda.EventEnded, nil), "")
-		if _, err := h.await(t.Context(), "r", 1, "the second order", isClosing(2)); err == nil || !strings.Contains(err.Error(), "which ended") {
+		if _, err := h.await(t.Context(), "r", 1, "the second order", isAtWork(2)); err == nil || !strings.Contains(err.Error(), "which ended") {
 			t.Errorf("a wait for what cannot come any more: %v", err)
 		}
 	})

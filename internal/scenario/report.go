@@ -53,7 +53,10 @@ func (t *timeline) costs(deliveries []delivery, calls []call) {
 		sum.lock, sum.orders = sum.lock+c.lock, sum.orders+c.orders
 		t.printf("  %-5s %-9s %-7s %-12s %5d %9s %7d\n", name, clock(d.tick), short(d.env), d.outcome(), c.lock, reported, c.orders)
 	}
-	t.printf("  %-36s %5d %9s %7d of %d at the endpoint (T6' is a retry of T6)\n", "together", sum.lock, "", sum.orders, len(calls))
+	t.printf("  %-36s %5d %9s %7d   (' marks Lambda's retry of a delivery)\n", "together", sum.lock, "", sum.orders)
+	if rest := len(calls) - sum.lock - sum.orders; rest > 0 {
+		t.printf("  %d more that belong to no delivery\n", rest)
+	}
 }
 
 // verdict prints what the table shows, the checks that failed, and the verdict,
@@ -73,7 +76,7 @@ func (t *timeline) verdict(e evidence, faults []string) bool {
 	for _, p := range e.placed {
 		if p.due {
 			due++
-			if len(e.orders[p.id].closes) == 1 {
+			if len(e.orders[p.id].History) == 1 {
 				once++
 			}
 		}

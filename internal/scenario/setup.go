@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/functions"
+	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/internal/lambda"
 	"github.com/solotick/solotick/lockkit/locktest"
 )
@@ -44,6 +45,11 @@ func setUp(ctx context.Context, o Options) (*stage, error) {
 	bootstrap, err := findBootstrap(o.Functions)
 	if err != nil {
 		return nil, err
+	}
+	if o.KeepLogs != "" { // now, and not after all the work
+		if err := os.MkdirAll(o.KeepLogs, 0o755); err != nil {
+			return nil, fmt.Errorf("--keep-logs: %w; name a folder that can be made or written", err)
+		}
 	}
 	s := &stage{options: o, tables: tables{"locks", "orders"}, ticks: dueTimes(time.Now())}
 	if o.Endpoint != "" {
@@ -133,31 +139,8 @@ func (s *stage) createTables(ctx context.Context) error {
 	if err := locktest.CreateTable(ctx, s.client, s.tables.locks, "pk", "sk"); err != nil {
 		return fmt.Errorf("at %s: %w", s.endpoint.kind, err)
 	}
-	_, err := s.client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: aws.String(s.tables.orders), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("orderId"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("status"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("placedAt"), AttributeType: types.ScalarAttributeTypeN},
-		},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("orderId"), KeyType: types.KeyTypeHash}},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: aws.String("byStatus"),
-			KeySchema: []types.KeySchemaElement{
-				{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash},
-				{AttributeName: aws.String("placedAt"), KeyType: types.KeyTypeRange},
-			},
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
-		}},
-	})
-	if err != nil {
-		return fmt.Errorf("at %s: create table %s: %w", s.endpoint.kind, s.tables.orders, err)
-	}
-	wait := dynamodb.NewTableExistsWaiter(s.client, func(o *dynamodb.TableExistsWaiterOptions) {
-		o.MinDelay, o.MaxDelay = 100*time.Millisecond, time.Second
-	})
-	if err := wait.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.tables.orders)}, time.Minute); err != nil {
-		return fmt.Errorf("at %s: table %s does not become active: %w", s.endpoint.kind, s.tables.orders, err)
+	if err := orders.CreateTable(ctx, s.client, s.tables.orders); err != nil {
+		return fmt.Errorf("at %s: %w", s.endpoint.kind, err)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (s *stage) overlap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.history.await(ctx, slow[0], 1, "the first order", isClosing(1)); err != nil {
+	if _, err := s.history.await(ctx, slow[0], 1, "the first order", isAtWork(1)); err != nil {
 		return err
 	}
 	next, err := s.deliver(5, 1)
@@ -130,7 +130,7 @@ func (s *stage) kill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.history.await(ctx, victim[0], 1, "the second order", isClosing(2))
+	d, err := s.history.await(ctx, victim[0], 1, "the second order", isAtWork(2))
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *stage) freeze(ctx context.Context) error {
 func (s *stage) freezeInTheMiddle(ctx context.Context, request string) (delivery, error) {
 	for orders := 2; ; orders++ {
 		d, err := s.history.await(ctx, request, 1, fmt.Sprintf("order %d", orders), func(d delivery) bool {
-			return len(d.closing) >= orders || hasEnded(d)
+			return len(d.working) >= orders || hasEnded(d)
 		})
 		if err != nil {
 			return d, err
@@ -196,11 +196,11 @@ func (s *stage) freezeInTheMiddle(ctx context.Context, request string) (delivery
 		if hasEnded(d) {
 			return d, fmt.Errorf("the run of %s ended before it could be frozen: this machine is too slow for the scenario; try again", d.name)
 		}
-		orders = len(d.closing)
+		orders = len(d.working)
 		if err := s.lambda.Freeze(d.env); err != nil {
 			return d, err
 		}
-		under := d.closing[orders-1]
+		under := d.working[orders-1]
 		still, err := s.staysPlaced(ctx, under)
 		if err != nil {
 			return d, err
@@ -234,8 +234,8 @@ func (s *stage) after(ctx context.Context) error {
 
 func hasEnded(d delivery) bool { return !d.ended.IsZero() }
 
-func isClosing(n int) func(delivery) bool {
-	return func(d delivery) bool { return len(d.closing) >= n }
+func isAtWork(n int) func(delivery) bool {
+	return func(d delivery) bool { return len(d.working) >= n }
 }
 
 func first(request string) attempt { return attempt{request, 1} }

@@ -25,7 +25,7 @@ func newTimeline(out io.Writer) *timeline {
 func (t *timeline) printf(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintf(t.out, format, args...) //nolint:errcheck // nobody to tell
+	fmt.Fprintf(t.out, format, args...)
 }
 
 func (t *timeline) since(at time.Time) float64 { return at.Sub(t.begin).Seconds() }
@@ -96,6 +96,7 @@ func (t *timeline) event(e lambda.Event, d *delivery) {
 		say("Lambda will retry the delivery in %s", e.Delay)
 	case lambda.EventDeadLetter:
 		say("Lambda gave up the delivery: %s", e.Reason)
+	default: // the rest is of interest to nobody who watches
 	}
 }
 
@@ -112,8 +113,6 @@ func spoken(raw string) string {
 	switch l.Message {
 	case logStarted:
 		return fmt.Sprintf("working, token %d", l.Token)
-	case logClosing:
-		return ""
 	case logClosed:
 		return "closed " + l.Order
 	case logRefused:
@@ -135,7 +134,7 @@ func (l *logLine) ended() string {
 	}
 	b.WriteString(strings.ToUpper(l.Outcome))
 	if l.Takeover != nil {
-		fmt.Fprintf(&b, ", taken over from the run of %s that held token %d", l.Takeover.Tick.Format(time.TimeOnly), l.Takeover.Token)
+		fmt.Fprintf(&b, ", taken over from the run of %s that held token %d", clock(l.Takeover.Tick), l.Takeover.Token)
 	}
 	if !l.DoneTick.IsZero() {
 		fmt.Fprintf(&b, ", %s is done", l.DoneTick.Format(time.TimeOnly))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit/singleton"
 )
 
@@ -39,34 +40,34 @@ func (e evidence) checkOrders(fault report) {
 		switch {
 		case !there:
 			fault("%s is not in the table any more", p.id)
-		case !p.due && (len(state.closes) > 0 || state.status != "placed"):
-			fault("%s was not due and is %s%s", p.id, state.status, e.closers(state))
-		case p.due && len(state.closes) == 0:
-			fault("%s was due and was never closed; it is %s", p.id, state.status)
-		case len(state.closes) > 1:
-			fault("%s was closed %d times%s", p.id, len(state.closes), e.closers(state))
-		case p.due && state.status != "closed":
-			fault("%s was closed and is %s again", p.id, state.status)
+		case !p.due && (len(state.History) > 0 || state.Status != orders.Placed):
+			fault("%s was not due and is %s%s", p.id, state.Status, e.closers(state))
+		case p.due && len(state.History) == 0:
+			fault("%s was due and was never closed; it is %s", p.id, state.Status)
+		case len(state.History) > 1:
+			fault("%s was closed %d times%s", p.id, len(state.History), e.closers(state))
+		case p.due && state.Status != orders.Closed:
+			fault("%s was closed and is %s again", p.id, state.Status)
 		}
-		for _, c := range state.closes {
-			if e.runOf(c.token) == "" {
-				fault("%s was closed by token %d, which no run had", p.id, c.token)
+		for _, c := range state.History {
+			if e.runOf(c.Token) == "" {
+				fault("%s was closed by token %d, which no run had", p.id, c.Token)
 			}
 		}
 	}
 }
 
 // closers tells who closed an order, in the order in which it reached the table.
-func (e evidence) closers(state orderState) string {
+func (e evidence) closers(state orders.Order) string {
 	var b strings.Builder
 	highest := int64(0)
-	for i, c := range state.closes {
+	for i, c := range state.History {
 		b.WriteString(map[bool]string{true: ": by ", false: ", then by "}[i == 0])
-		b.WriteString(e.tokenName(c.token))
-		if c.token < highest {
+		b.WriteString(e.tokenName(c.Token))
+		if c.Token < highest {
 			b.WriteString(", a stale holder")
 		}
-		highest = max(highest, c.token)
+		highest = max(highest, c.Token)
 	}
 	return b.String()
 }
@@ -89,21 +90,21 @@ func (e evidence) runOf(token int64) string {
 func (e evidence) checkTokens(fault report) {
 	type write struct {
 		order string
-		closing
+		orders.Change
 	}
 	var writes []write
 	for id, state := range e.orders {
-		for _, c := range state.closes {
+		for _, c := range state.History {
 			writes = append(writes, write{id, c})
 		}
 	}
 	slices.SortFunc(writes, func(a, b write) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.token, b.token), cmp.Compare(a.order, b.order))
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Token, b.Token), cmp.Compare(a.order, b.order))
 	})
 	var highest write
 	for _, w := range writes {
-		if w.token < highest.token {
-			fault("%s was written by %s after %s had closed %s: a write of a stale holder", w.order, e.tokenName(w.token), e.tokenName(highest.token), highest.order)
+		if w.Token < highest.Token {
+			fault("%s was written by %s after %s had closed %s: a write of a stale holder", w.order, e.tokenName(w.Token), e.tokenName(highest.Token), highest.order)
 			continue
 		}
 		highest = w

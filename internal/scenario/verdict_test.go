@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit/singleton"
 )
 
@@ -14,6 +15,14 @@ var noon = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 func at(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 
 func tick(n int) time.Time { return noon.Add(-time.Hour).Add(time.Duration(n) * every) }
+
+func order(status string, history ...orders.Change) orders.Order {
+	return orders.Order{Status: status, History: history}
+}
+
+func change(token int64, at time.Time) orders.Change {
+	return orders.Change{Status: orders.Closed, Token: token, At: at}
+}
 
 // good is a scenario in small: T1 is frozen at order b and lost, T2 takes over
 // and closes b and c, T1's retry is superseded.
@@ -32,11 +41,11 @@ func good() evidence {
 	}{101, tick(1)}
 	return evidence{
 		placed: []placed{{"a", true}, {"b", true}, {"c", true}, {"young", false}},
-		orders: map[string]orderState{
-			"a":     {"closed", []closing{{101, at(1)}}},
-			"b":     {"closed", []closing{{102, at(8)}}},
-			"c":     {"closed", []closing{{102, at(9)}}},
-			"young": {"placed", nil},
+		orders: map[string]orders.Order{
+			"a":     order("closed", change(101, at(1))),
+			"b":     order("closed", change(102, at(8))),
+			"c":     order("closed", change(102, at(9))),
+			"young": order("placed"),
 		},
 		lockTick:   tick(2),
 		deliveries: []delivery{frozen, successor, retry},
@@ -66,31 +75,31 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		want  []string
 	}{
 		"closed twice, the second time by the stale holder": {
-			func(e *evidence) { e.orders["b"] = orderState{"closed", []closing{{102, at(8)}, {101, at(12)}}} },
+			func(e *evidence) { e.orders["b"] = order("closed", change(102, at(8)), change(101, at(12))) },
 			[]string{
 				"b was closed 2 times: by token 102 (T2), then by token 101 (T1), a stale holder",
 				"b was written by token 101 (T1) after token 102 (T2) had closed c: a write of a stale holder",
 			},
 		},
 		"closed twice by one run": {
-			func(e *evidence) { e.orders["b"] = orderState{"closed", []closing{{102, at(8)}, {102, at(8)}}} },
+			func(e *evidence) { e.orders["b"] = order("closed", change(102, at(8)), change(102, at(8))) },
 			[]string{"b was closed 2 times: by token 102 (T2), then by token 102 (T2)"},
 		},
 		"closed once, by the stale holder": {
-			func(e *evidence) { e.orders["c"] = orderState{"closed", []closing{{101, at(12)}}} },
+			func(e *evidence) { e.orders["c"] = order("closed", change(101, at(12))) },
 			[]string{"c was written by token 101 (T1) after token 102 (T2) had closed b: a write of a stale holder"},
 		},
 		"closed by a token that nobody had": {
-			func(e *evidence) { e.orders["c"] = orderState{"closed", []closing{{777, at(9)}}} },
+			func(e *evidence) { e.orders["c"] = order("closed", change(777, at(9))) },
 			[]string{"c was closed by token 777, which no run had"},
 		},
 		"left open": {
-			func(e *evidence) { e.orders["c"] = orderState{"placed", nil} },
+			func(e *evidence) { e.orders["c"] = order("placed") },
 			[]string{"c was due and was never closed; it is placed"},
 		},
 		"vanished":        {func(e *evidence) { delete(e.orders, "c") }, []string{"c is not in the table any more"}},
-		"reopened":        {func(e *evidence) { e.orders["c"] = orderState{"placed", []closing{{102, at(9)}}} }, []string{"c was closed and is placed again"}},
-		"closed too soon": {func(e *evidence) { e.orders["young"] = orderState{"closed", []closing{{102, at(9)}}} }, []string{"young was not due and is closed: by token 102 (T2)"}},
+		"reopened":        {func(e *evidence) { e.orders["c"] = order("placed", change(102, at(9))) }, []string{"c was closed and is placed again"}},
+		"closed too soon": {func(e *evidence) { e.orders["young"] = order("closed", change(102, at(9))) }, []string{"young was not due and is closed: by token 102 (T2)"}},
 		"wrong tick": {
 			func(e *evidence) { e.lockTick = tick(1) },
 			[]string{"the lock's item says that tick 11:05:00 was completed last, and the newest completed run is of 11:10:00"},

@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,9 +19,7 @@ func environment(changes map[string]string) func(string) (string, bool) {
 		"AWS_LAMBDA_FUNCTION_NAME":   "order-sweeper",
 		"AWS_LAMBDA_LOG_STREAM_NAME": "2026/12/01/[$LATEST]58419525dade4d17a495dceeeed44708",
 	}
-	for name, value := range changes {
-		values[name] = value
-	}
+	maps.Copy(values, changes)
 	return func(name string) (string, bool) {
 		value, ok := values[name]
 		return value, ok
@@ -29,11 +28,11 @@ func environment(changes map[string]string) func(string) (string, bool) {
 
 func TestLoadMakesTheParts(t *testing.T) {
 	var orders string
-	app, err := load(environment(nil), []Variable{Table("ORDERS", "with the orders", &orders)})
+	_, err := load(environment(nil), []Variable{Table("ORDERS", "with the orders", &orders)})
 	if err == nil || !strings.Contains(err.Error(), "ORDERS is not set") {
 		t.Errorf("a function's own variable is missing: got %v", err)
 	}
-	app, err = load(environment(map[string]string{"ORDERS": "orders"}), []Variable{Table("ORDERS", "with the orders", &orders)})
+	app, err := load(environment(map[string]string{"ORDERS": "orders"}), []Variable{Table("ORDERS", "with the orders", &orders)})
 	if err != nil {
 		t.Fatal(err)
 	}
