@@ -18,11 +18,11 @@ var (
 	now = due.Add(3 * time.Second)
 )
 
-func sample(t testing.TB, name string) []byte {
-	t.Helper()
+func sample(tb testing.TB, name string) []byte {
+	tb.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".json"))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }
@@ -155,11 +155,11 @@ func TestDecodeRefusesEverythingElse(t *testing.T) {
 }
 
 // checkText asserts that an error is safe to print wherever it came from.
-func checkText(t testing.TB, err error) {
-	t.Helper()
+func checkText(tb testing.TB, err error) {
+	tb.Helper()
 	s := err.Error()
 	if !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\x1b\n") || len(s) > 2000 {
-		t.Errorf("error of %d bytes is not safe to print: %q", len(s), s)
+		tb.Errorf("error of %d bytes is not safe to print: %q", len(s), s)
 	}
 }
 

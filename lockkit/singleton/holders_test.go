@@ -19,7 +19,7 @@ type av = types.AttributeValue
 var errBoom = errors.New("boom")
 
 // hold starts a run that works for d, and returns once it works.
-func (w *world) hold(label string, tick time.Duration, d time.Duration) (result <-chan singleton.Result) {
+func (w *world) hold(label string, tick, d time.Duration) (result <-chan singleton.Result) {
 	p, started, out := w.process(label), make(chan struct{}), make(chan singleton.Result, 1)
 	go func() {
 		res, _ := w.invoke(p, spec, w.scheduled(tick), func(ctx context.Context, run *singleton.Run) error {
@@ -35,17 +35,17 @@ func (w *world) hold(label string, tick time.Duration, d time.Duration) (result 
 func TestLiveHolderIsSkippedWithinTwoFifthsOfItsLease(t *testing.T) {
 	// A run that arrives with a renewal's first instants looks a third of the lease
 	// later, which is just too early, and needs a second read: hence from 1 s on.
-	for _, after := range []time.Duration{1, 3, 5, 7, 9} {
+	for _, after := range []time.Duration{time.Second, 3 * time.Second, 5 * time.Second, 7 * time.Second, 9 * time.Second} {
 		inWorld(t, func(w *world) {
 			holder := w.hold("pod-1", 0, time.Minute)
-			time.Sleep(after * time.Second)
+			time.Sleep(after)
 			w.db.ResetRequests()
 			begin := time.Now()
 			res, err := w.invoke(w.process("pod-2"), spec, w.scheduled(time.Second), mustNotRun(t))
 			w.want(res, err, singleton.Skipped)
 			waited := time.Since(begin)
 			if waited > spec.Lease*2/5 || res.WaitedMS != waited.Milliseconds() || res.Holder != "pod-1" || res.Requests != 2 {
-				t.Errorf("after %ds: waited %s, %+v", after, waited, res)
+				t.Errorf("after %s: waited %s, %+v", after, waited, res)
 			}
 			if got := strings.ReplaceAll(w.sent(), "W", ""); got != "wR" { // W: the holder's renewal
 				t.Errorf("requests %s, want one refused write and one read", got)

@@ -65,6 +65,7 @@ func TestOlderTickIsSupersededAndNeverCalledDuplicate(t *testing.T) {
 }
 
 func mustNotRun(t *testing.T) singleton.Work {
+	t.Helper()
 	return func(context.Context, *singleton.Run) error {
 		t.Error("the work was called")
 		return nil

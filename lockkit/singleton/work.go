@@ -53,7 +53,7 @@ func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result,
 	working, stop := lease.Context(bounded)
 	defer stop()
 	var r returned
-	if working.Err() == nil && lease.Err() == nil { // the acquire's answer may have come late
+	if working.Err() == nil && ended(lease) == nil { // the acquire's answer may have come late
 		begin := time.Now()
 		alarm, disarm := a.budget.alarm(begin)
 		done := start(working, a.work, &Run{
@@ -81,6 +81,11 @@ func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result,
 	return res, err
 }
 
+// ended returns why a lease has ended, or nil: by the clocks and exactly, where
+// its context may be told late. It takes an interface because what a lease logs
+// about its own loss belongs to no request, so there is no ctx to pass on.
+func ended(lease interface{ Err() error }) error { return lease.Err() }
+
 // judge says how the work ended. Its ctx having ended counts more than what it
 // returned: a work that returns nil because it was told to stop has not done the
 // tick.
@@ -94,8 +99,8 @@ func (a *attempt) judge(working context.Context, lease *lockkit.Lease, r returne
 	switch {
 	case r.panicked:
 		return Failed, r.err
-	case lease.Err() != nil:
-		return Lost, with(lease.Err())
+	case ended(lease) != nil:
+		return Lost, with(ended(lease))
 	case working.Err() != nil:
 		return OutOfTime, with(context.Cause(working))
 	case a.budget.over(time.Now()):
@@ -114,8 +119,8 @@ func (a *attempt) judge(working context.Context, lease *lockkit.Lease, r returne
 // while the work runs.
 func (a *attempt) abandon(ctx context.Context, lease *lockkit.Lease) {
 	outcome, cause := OutOfTime, errZombie
-	if ended := lease.Err(); ended != nil {
-		outcome, cause = Lost, fmt.Errorf("%w; %w", ended, errZombie)
+	if err := ended(lease); err != nil {
+		outcome, cause = Lost, fmt.Errorf("%w; %w", err, errZombie)
 	}
 	_, err := a.finish(ctx, outcome, cause)
 	panic(err)

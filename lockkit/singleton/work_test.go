@@ -25,7 +25,7 @@ func TestReturningNilAfterItsContextEndedDoesNotCompleteTheTick(t *testing.T) {
 			if got := time.Since(begin); got != spec.Timeout-2*time.Second {
 				t.Errorf("the work's time ended after %s, want the reserve before the deadline", got)
 			}
-			if context.Cause(ctx) != singleton.ErrOutOfTime {
+			if !errors.Is(context.Cause(ctx), singleton.ErrOutOfTime) {
 				t.Errorf("cause %v", context.Cause(ctx))
 			}
 			return nil

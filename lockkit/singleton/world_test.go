@@ -39,11 +39,11 @@ func inWorld(t *testing.T, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) { test(newWorld(t)) })
 }
 
-func newWorld(t testing.TB) *world {
-	t.Helper()
-	w := &world{TB: t, db: locktest.New(), due: time.Now().UTC().Add(-time.Second).Truncate(time.Second)}
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	w := &world{TB: tb, db: locktest.New(), due: time.Now().UTC().Add(-time.Second).Truncate(time.Second)}
 	if err := locktest.CreateTable(context.Background(), w.db.Client(), table, "pk", "sk"); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	w.db.ResetRequests()
 	return w
