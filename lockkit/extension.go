@@ -99,10 +99,10 @@ type Extension interface {
 	// answer was lost it is the item that the acquire left, recognised by
 	// w.Owner as its owner.
 	Wrote(w Write, item Item)
-	// Landed reports whether the item proves that an earlier send of this
-	// release was applied although its answer was lost: the item shows what the
-	// release carried. It is asked with the item that refused a later send, which
-	// may be free or a successor's.
+	// Landed reports whether the item proves that an earlier send of this release
+	// or transaction was applied although its answer was lost: the item shows what
+	// it carried. It is asked with the item that refused a later send; for a
+	// release that may be free or a successor's.
 	Landed(w Write, item Item) bool
 }
 

@@ -22,7 +22,7 @@ type Lease struct {
 	ext         Extension
 	noTTL       bool
 	until       time.Time       // of Until; zero: none
-	traced      context.Context // of the acquire, for a tracer to link to; nil without one
+	origin      context.Context // of the acquire, without its end: what logs and links name
 	requests    *requests
 
 	// lane is held by whoever sends a write of this lease, so that no two of
@@ -76,9 +76,7 @@ func newLease(c *contender, token int64, version string, sent moment) *Lease {
 
 // start sets the timers of a new lease.
 func (l *Lease) start(ctx context.Context) {
-	if l.t.cfg.tracer != nil {
-		l.traced = context.WithoutCancel(ctx)
-	}
+	l.origin = context.WithoutCancel(ctx)
 	now := l.t.clock.now()
 	l.mu.Lock()
 	l.alarm = l.t.clock.afterFunc(l.left(now), l.expire)
@@ -205,14 +203,13 @@ func (l *Lease) end(reason Reason, detail string, err error) *EndedError {
 
 // report tells the log and the tracer of a loss.
 func (l *Lease) report(ended *EndedError) {
-	ctx := context.Background()
 	attrs := []slog.Attr{slog.String("reason", string(ended.Reason)), slog.String("detail", ended.Detail), slog.Int64("token", l.token)}
 	if ended.Err != nil {
 		attrs = append(attrs, slog.Any("error", ended.Err))
 	}
-	l.t.log(ctx, eventLeaseLost, l.name, attrs...)
+	l.t.log(l.origin, eventLeaseLost, l.name, attrs...)
 	if l.t.cfg.tracer != nil {
-		l.t.cfg.tracer.TraceLoss(ctx, Loss{Lock: l.name, Table: l.t.table, Reason: ended.Reason})
+		l.t.cfg.tracer.TraceLoss(l.origin, Loss{Lock: l.name, Table: l.t.table, Reason: ended.Reason})
 	}
 }
 

@@ -107,7 +107,7 @@ func (l *Lease) heartbeat() {
 	l.mu.Unlock()
 
 	// A call that is never answered must leave time for another.
-	traced := l.t.traceStart(ctx, TraceStart{Operation: OpRenew, Lock: l.name, Acquired: l.traced})
+	traced := l.t.traceStart(ctx, TraceStart{Operation: OpRenew, Lock: l.name, Acquired: l.origin})
 	err := l.renew(traced, min(max(left/2, 20*time.Millisecond), left, readBound))
 	l.t.traceEnd(traced, TraceEnd{Operation: OpRenew, Lock: l.name, Err: err})
 	if err == nil || l.check(l.t.clock.now()) != nil {
@@ -120,7 +120,7 @@ func (l *Lease) heartbeat() {
 	l.arm(pause)
 	l.mu.Unlock()
 	if !stopped { // else a release has cut it off
-		l.t.log(ctx, eventRenewalFailed, l.name, slog.Any("error", err), slog.Duration("again_in", pause), slog.Int64("token", l.token))
+		l.t.log(l.origin, eventRenewalFailed, l.name, slog.Any("error", err), slog.Duration("again_in", pause), slog.Int64("token", l.token))
 	}
 }
 

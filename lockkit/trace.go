@@ -127,7 +127,7 @@ func (t *LockTable) log(ctx context.Context, e event, lock string, attrs ...slog
 	}
 	all := make([]slog.Attr, 0, 4+len(attrs))
 	all = append(all, slog.Int("event_id", e.id), slog.String("event", e.name), slog.String("lock", lock), slog.String("table", t.table))
-	t.cfg.logger.LogAttrs(ctx, e.level, e.message, append(all, attrs...)...)
+	t.cfg.logger.LogAttrs(ctx, e.level, e.message, append(all, attrs...)...) //nolint:sloglint // the messages are the constants above
 }
 
 func (t *LockTable) traceStart(ctx context.Context, s TraceStart) context.Context {
