@@ -176,6 +176,9 @@ func (e *extension) Wrote(w lockkit.Write, item lockkit.Item) {
 // holds the lock now, or by the tick it completed while nobody has acquired the
 // lock since.
 func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
+	if w.Verb != lockkit.VerbRelease {
+		return false // a run carries nothing with its other writes
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if prev, ok := readRecord(item[lockkit.AttrPrev]); ok && prev.owner == w.Owner {

@@ -30,7 +30,8 @@ func (r *Run) Token() int64 { return r.lease.Token() }
 
 // ConditionCheck returns an action for TransactWriteItems that lets the
 // transaction commit only while this run holds the job's lock. See
-// [lockkit.Lease.ConditionCheck].
+// [lockkit.Lease.ConditionCheck]. Code that is not handed the run gets the same
+// from the work's ctx with [lockkit.ConditionCheckFromContext].
 func (r *Run) ConditionCheck() types.TransactWriteItem { return r.lease.ConditionCheck() }
 
 // Renew renews the lease now, before a step that must not start on a short one.

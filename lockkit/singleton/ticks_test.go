@@ -106,6 +106,35 @@ func TestManyDeliveriesOfOneTickAreOneRun(t *testing.T) {
 	})
 }
 
+func TestScheduleFasterThanTheJobDoesNotPileUp(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const ticks = 10 // one a minute, of 80 s of work
+		got := make([]singleton.Outcome, ticks)
+		var working, most atomic.Int64
+		var all sync.WaitGroup
+		for i := range ticks {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * time.Minute)
+				res, _ := w.invoke(w.process(""), spec, w.scheduled(time.Duration(i)*time.Minute), func(ctx context.Context, run *singleton.Run) error {
+					most.Store(max(most.Load(), working.Add(1)))
+					defer working.Add(-1)
+					return does(80*time.Second)(ctx, run)
+				})
+				got[i] = res.Outcome
+			})
+		}
+		all.Wait()
+		for i, outcome := range got {
+			if want := [...]singleton.Outcome{singleton.Completed, singleton.Skipped}[i%2]; outcome != want {
+				t.Errorf("tick %d: %s, want %s", i, outcome, want)
+			}
+		}
+		if most.Load() != 1 {
+			t.Errorf("%d at a time", most.Load())
+		}
+	})
+}
+
 func TestTickOlderThanTheAgeLimitIsExpiredWithoutARequest(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p, s := w.process("a"), spec

@@ -3,6 +3,7 @@ package singleton_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -206,6 +207,9 @@ func TestRunProtectsItsWrites(t *testing.T) {
 			kept = run
 			if run.Attempt != 1 || run.RequestID != "req-1" || run.Token() == 0 {
 				t.Errorf("run %+v", run)
+			}
+			if check, err := lockkit.ConditionCheckFromContext(ctx); err != nil || !reflect.DeepEqual(check, run.ConditionCheck()) {
+				t.Errorf("the ctx carries the check %+v, %v", check, err)
 			}
 			return errors.Join(run.Renew(ctx), write(run, "inside"))
 		})
