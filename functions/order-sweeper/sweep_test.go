@@ -334,3 +334,18 @@ func TestAMissingTableIsNamed(t *testing.T) {
 		}
 	})
 }
+
+func TestAMissingLockTableIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		locks, err := lockkit.New(w.db.Client(), "nowhere")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.locks = locks
+		res, err := w.run()
+		if err == nil || res.Outcome != singleton.Blocked || !strings.Contains(err.Error(), `"nowhere"`) {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}
