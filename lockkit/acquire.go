@@ -3,6 +3,7 @@ package lockkit
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +30,15 @@ func Extend(ext Extension) AcquireOption { return func(c *contender) { c.ext = e
 // WithoutTTL makes the writes of this lease remove the attribute of [WithTTL]
 // instead of setting it, for an item that must not go away.
 func WithoutTTL() AcquireOption { return func(c *contender) { c.noTTL = true } }
+
+// KeepTrying makes Acquire go on through failures that may pass (see
+// [IsTransient]), with a pause of up to a second between tries, until ctx ends.
+// Give ctx a deadline then. It changes nothing for TryAcquire.
+func KeepTrying() AcquireOption { return func(c *contender) { c.keepTrying = true } }
+
+// CountRequests adds to n every request to DynamoDB that the acquire and then its
+// lease send, each try counted.
+func CountRequests(n *atomic.Int64) AcquireOption { return func(c *contender) { c.requests = n } }
 
 // Until says when this process is certainly gone: the end of an invocation, say,
 // that the platform enforces. It is written to the item, the lease ends there at
@@ -68,7 +78,7 @@ func (c *contender) try(ctx context.Context) (*Lease, error) {
 // that matches the ctx error. ctx bounds the wait only: once Acquire has
 // returned a lease, the end of ctx stops neither the lease nor its renewals.
 // Failures that may pass are tried again a few times within about a second and
-// then returned.
+// then returned, unless it is told to [KeepTrying].
 //
 // A lease whose answer took longer than the lease itself is returned as one that
 // has ended already; its Err says so.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -21,21 +22,22 @@ type contender struct {
 	noTTL            bool
 	until            time.Time
 	answered         func() // called at each answer of DynamoDB; nil: nobody asks
+	keepTrying       bool
 	giveUpAlive      bool
 	giveUpOnSchedule bool
 
-	sent     chain // every record version this acquire has sent
-	requests *requests
-	seen     Item        // newest item seen
-	last     observation // newest holder seen
-	over     observation // the holder that the newest write takes over from, if any
+	sent     chain         // every record version this acquire has sent
+	requests *atomic.Int64 // of CountRequests; nil: nobody counts
+	seen     Item          // newest item seen
+	last     observation   // newest holder seen
+	over     observation   // the holder that the newest write takes over from, if any
 }
 
 func (t *LockTable) contender(name string, lease time.Duration, opts []AcquireOption) (*contender, error) {
 	if err := errors.Join(checkName(name), checkLease(name, lease)); err != nil {
 		return nil, err
 	}
-	c := &contender{t: t, name: name, owner: rand.Text(), lease: lease, requests: new(requests)}
+	c := &contender{t: t, name: name, owner: rand.Text(), lease: lease}
 	for _, o := range opts {
 		o(c)
 	}
@@ -67,7 +69,14 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 	}
 	l, rec, err := c.tryOnce(ctx)
 	r := newRhythm(c.t.cfg.interval)
-	for refusals := 0; err == nil && l == nil; {
+	for refusals := 0; l == nil; {
+		if err != nil {
+			if !c.keepTrying || !IsTransient(err) || !c.t.clock.sleep(ctx, min(c.lease/3, time.Second)) {
+				return nil, err
+			}
+			l, rec, err = c.lookAgain(ctx)
+			continue
+		}
 		if !rec.held() {
 			// Lost a race for a lock that is free again, or a condition that nobody
 			// explains: the write itself must decide, a few times.
@@ -89,9 +98,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 			if !c.t.clock.sleep(ctx, at.Sub(now.mono)) {
 				return nil, ctx.Err()
 			}
-			if l, rec, err = c.look(ctx); err == nil && l == nil && !rec.held() {
-				l, rec, err = c.write(ctx, observation{})
-			}
+			l, rec, err = c.lookAgain(ctx)
 			continue
 		}
 		if !c.t.clock.sleep(ctx, due.Sub(now.mono)) {
@@ -100,6 +107,15 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		l, rec, err = c.write(ctx, c.last)
 	}
 	return l, err
+}
+
+// lookAgain looks, and takes a lock that reads free.
+func (c *contender) lookAgain(ctx context.Context) (*Lease, record, error) {
+	l, rec, err := c.look(ctx)
+	if err != nil || l != nil || rec.held() {
+		return l, rec, err
+	}
+	return c.write(ctx, observation{})
 }
 
 const maxUnexplained = 5
@@ -237,7 +253,7 @@ func (c *contender) won(ctx context.Context, token int64, version string, sent m
 }
 
 func (c *contender) about(sent moment) Write {
-	return Write{Verb: VerbAcquire, Lock: c.name, Owner: c.owner, Sent: sent.wall, Seen: c.seen, Requests: c.requests.count()}
+	return Write{Verb: VerbAcquire, Lock: c.name, Owner: c.owner, Sent: sent.wall, Seen: c.seen}
 }
 
 // bound is how long one request of an acquire may take: short enough that a

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/aws/smithy-go"
 )
 
 // ElectionError is an error of the election and not of the work: an acquire
@@ -124,7 +122,8 @@ func (e *election) contend(ctx context.Context) (*Lease, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !mayPass(err) {
+		// One told to give up on a live holder contends again, too.
+		if !IsTransient(err) && !errors.Is(err, ErrHeld) {
 			return nil, &ElectionError{Lock: e.name, Table: e.t.table, Err: err}
 		}
 		if retries++; retries == 1 {
@@ -142,26 +141,6 @@ func (e *election) contend(ctx context.Context) (*Lease, error) {
 
 // onAnswer calls f when DynamoDB has answered a request of the acquire.
 func onAnswer(f func()) AcquireOption { return func(c *contender) { c.answered = f } }
-
-// mayPass tells an error of an acquire that time may heal. Whatever is not an
-// answer of DynamoDB's at all, such as a network that is down or credentials that
-// are not there yet, may pass too.
-func mayPass(err error) bool {
-	if transient(err) {
-		return true
-	}
-	if errors.Is(err, ErrHeld) {
-		return true // the election was told to give up on a live holder: it contends again
-	}
-	if _, invalid := errors.AsType[*smithy.InvalidParamsError](err); invalid {
-		return false
-	}
-	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode() == "ExpiredTokenException"
-	}
-	_, sent := errors.AsType[*smithy.OperationError](err)
-	return sent
-}
 
 // term runs the work under a lease. over is false when the election goes on.
 func (e *election) term(ctx context.Context, l *Lease) (over bool, err error) {

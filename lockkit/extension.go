@@ -49,9 +49,6 @@ type Write struct {
 	// Seen is the newest item this acquire or lease has been shown, nil when
 	// there was none yet. It may be out of date.
 	Seen Item
-	// Requests is how many requests to DynamoDB this acquire and its lease have
-	// sent so far, each try counted.
-	Requests int
 }
 
 // Addition is what an extension adds to one write of a lease. The zero value

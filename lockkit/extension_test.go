@@ -3,6 +3,7 @@ package lockkit_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,11 +19,10 @@ var errDone, errPending = errors.New("tick is done"), errors.New("a tick is pend
 // the tick in its release, and does not release while another one is pending.
 type ticker struct {
 	lockkit.NoExtension
-	tick     string
-	calls    []string // the verbs it was handed results of
-	images   []lockkit.Item
-	refused  int
-	requests int
+	tick    string
+	calls   []string // the verbs it was handed results of
+	images  []lockkit.Item
+	refused int
 }
 
 func (e *ticker) Add(w lockkit.Write) lockkit.Addition {
@@ -65,7 +65,7 @@ func (e *ticker) Refuse(w lockkit.Write, item lockkit.Item) error {
 func (e *ticker) Wrote(w lockkit.Write, item lockkit.Item) {
 	e.calls = append(e.calls, w.Verb.String())
 	e.images = append(e.images, item)
-	e.requests = w.Requests
+
 }
 
 func (e *ticker) Landed(w lockkit.Write, item lockkit.Item) bool {
@@ -81,13 +81,14 @@ func TestExtensionRidesOnTheLeasesWrites(t *testing.T) {
 	inWorld(t, func(w *world) {
 		t := w.t
 		e := &ticker{tick: "100"}
-		l := w.acquire(w.process(), lockkit.Extend(e))
+		var sent atomic.Int64
+		l := w.acquire(w.process(), lockkit.Extend(e), lockkit.CountRequests(&sent))
 		if err := l.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w.release(l)
-		if got := w.counts(); got != (counts{writes: 3}) || e.requests != 3 {
-			t.Errorf("%+v and %d told, want 3 writes in all", got, e.requests)
+		if got := w.counts(); got != (counts{writes: 3}) || sent.Load() != 3 {
+			t.Errorf("%+v and %d counted, want 3 writes in all", got, sent.Load())
 		}
 		if got := strings.Join(e.calls, " "); got != "acquire renew release" {
 			t.Errorf("handed the results of %s", got)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,7 +24,7 @@ type Lease struct {
 	noTTL       bool
 	until       time.Time       // of Until; zero: none
 	origin      context.Context // of the acquire, without its end: what logs and links name
-	requests    *requests
+	requests    *atomic.Int64   // of CountRequests; nil: nobody counts
 
 	// lane is held by whoever sends a write of this lease, so that no two of
 	// them overlap. It is a channel because it is held across the request.

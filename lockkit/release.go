@@ -99,7 +99,6 @@ func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) 
 	pause := 50 * time.Millisecond
 	for {
 		out, err := l.t.update(ctx, in, max(bound/3, 100*time.Millisecond), l.requests)
-		w.Requests = l.requests.count()
 		if err == nil {
 			l.wrote(w, out.Attributes)
 			return definite, nil

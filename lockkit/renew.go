@@ -146,7 +146,6 @@ func (l *Lease) renew(ctx context.Context, bound time.Duration) error {
 	l.chain.add(version, sent)
 	l.mu.Unlock()
 	out, err := l.t.update(ctx, in, bound, l.requests)
-	w.Requests = l.requests.count()
 	if err == nil {
 		if ended := l.confirm(version, sent); ended != nil {
 			return ended
@@ -253,7 +252,7 @@ func (l *Lease) wrote(w Write, item Item) {
 func (l *Lease) about(verb Verb, sent moment) Write {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Write{Verb: verb, Lock: l.name, Owner: l.owner, Token: l.token, Sent: sent.wall, Seen: l.seen, Requests: l.requests.count()}
+	return Write{Verb: verb, Lock: l.name, Owner: l.owner, Token: l.token, Sent: sent.wall, Seen: l.seen}
 }
 
 func (l *Lease) composeRenewal(version string, sent moment, w Write) (*dynamodb.UpdateItemInput, error) {

@@ -17,10 +17,11 @@ import (
 // limit, and the most that any single request of ours may take.
 const readBound = 5 * time.Second
 
-// requests counts what one acquire and its lease have sent, tries included.
-type requests struct{ n atomic.Int64 }
-
-func (r *requests) count() int { return int(r.n.Load()) }
+func count(n *atomic.Int64) {
+	if n != nil {
+		n.Add(1)
+	}
+}
 
 // oneTry turns the SDK's own retries off. lockkit tries again itself, because
 // it must know when each body was first sent, bound every try by the lease, and
@@ -32,22 +33,22 @@ var errTimeout = errors.New("no answer in time")
 
 // update sends one UpdateItem once. bound limits the request; its end looks
 // like any other transient failure, and the write may still be applied.
-func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bound time.Duration, n *requests) (*dynamodb.UpdateItemOutput, error) {
+func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bound time.Duration, n *atomic.Int64) (*dynamodb.UpdateItemOutput, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
 	defer cancel()
-	n.n.Add(1)
+	count(n)
 	out, err := t.client.UpdateItem(ctx, in, oneTry)
 	return out, explain(ctx, err)
 }
 
 // read reads the lock item once, strongly consistent; nil when there is none.
-func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, n *requests) (Item, error) {
+func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, n *atomic.Int64) (Item, error) {
 	in := &dynamodb.GetItemInput{TableName: aws.String(t.table), Key: t.key(name), ConsistentRead: aws.Bool(true)}
 	var item Item
 	err := t.again(ctx, func() error {
 		ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
 		defer cancel()
-		n.n.Add(1)
+		count(n)
 		out, err := t.client.GetItem(ctx, in, oneTry)
 		if err != nil {
 			return explain(ctx, err)
@@ -101,7 +102,26 @@ func (t *LockTable) again(ctx context.Context, send func() error) error {
 	}
 }
 
-// transient tells a failure that may pass by itself from one that will not.
+// IsTransient tells an error of an acquire that time may heal from one that it
+// will not: throttling, a failing network, an endpoint that is down, credentials
+// that are not there yet. A missing table, a role without permission and an item
+// that is not a lock are not. What acquires again after one should pause first.
+func IsTransient(err error) bool {
+	if transient(err) {
+		return true
+	}
+	if _, invalid := errors.AsType[*smithy.InvalidParamsError](err); invalid {
+		return false
+	}
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode() == "ExpiredTokenException"
+	}
+	// Whatever is no answer of DynamoDB's at all may pass too.
+	_, sent := errors.AsType[*smithy.OperationError](err)
+	return sent
+}
+
+// transient tells a failure that may pass within moments from one that will not.
 func transient(err error) bool {
 	if errors.Is(err, errTimeout) || conflict(err) {
 		return true

@@ -239,7 +239,7 @@ func (t *LockTable) State(ctx context.Context, name string) (State, error) {
 	if err := checkName(name); err != nil {
 		return State{}, err
 	}
-	item, err := t.read(ctx, name, readBound, new(requests))
+	item, err := t.read(ctx, name, readBound, nil)
 	if err != nil {
 		return State{}, fmt.Errorf("lockkit: state of %q in table %q: %w", name, t.table, err)
 	}

@@ -100,7 +100,6 @@ func (l *Lease) send(ctx context.Context, tx **transaction, items []types.Transa
 	left := l.left(now)
 	l.mu.Unlock()
 	err := l.transact(ctx, b.in, min(max(left/3, 20*time.Millisecond), readBound))
-	b.w.Requests = l.requests.count()
 	if err == nil {
 		_ = l.confirm(b.version, b.sent) // applied, also when the lease has ended since
 		l.wrote(b.w, nil)
@@ -214,7 +213,7 @@ func (l *Lease) composeTransaction(now moment, items []types.TransactWriteItem) 
 func (l *Lease) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, bound time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
 	defer cancel()
-	l.requests.n.Add(1)
+	count(l.requests)
 	_, err := l.t.client.TransactWriteItems(ctx, in, oneTry)
 	return explain(ctx, err)
 }

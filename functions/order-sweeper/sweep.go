@@ -21,11 +21,13 @@ const (
 	maxPerRun = 200
 )
 
-// holder is what the job needs of its run: the token that its writes carry, and
-// the check that lets them commit only while the lease is held.
+// holder is what the job needs of its run: the token that its writes carry, the
+// check that lets them commit only while the lease is held, and the counts of the
+// run's result.
 type holder interface {
 	Token() int64
 	ConditionCheck() types.TransactWriteItem
+	Count(name string, n int)
 }
 
 // closer closes one order for a holder. The error is errNotPlaced when there is
@@ -47,53 +49,53 @@ type sweeper struct {
 	maxPerRun int
 }
 
-// tally is what a run has done.
-type tally struct {
-	closed, skipped int
-	moreLeft        bool // the bound ended the run, not the orders
-}
+// The counts of a run's result.
+const (
+	countClosed   = "closed"
+	countSkipped  = "skipped"   // somebody else had dealt with them
+	countMoreLeft = "more_left" // 1 when the bound ended the run, not the orders
+)
 
 // sweep closes the orders that were due at the given time, oldest first. It
 // stops at the first write that is refused because the lease is lost, before
-// the next order when ctx has ended, and at the bound. In every case it logs what
-// it has done until then.
+// the next order when ctx has ended, and at the bound. What it has done until then
+// is in the counts of the run's result in every case.
 func (s *sweeper) sweep(ctx context.Context, h holder, due time.Time) error {
 	s.logger.LogAttrs(ctx, slog.LevelDebug, "sweep started", slog.Int64("token", h.Token()))
-	var done tally
-	defer func() {
-		s.logger.LogAttrs(ctx, slog.LevelInfo, "orders swept", slog.Int64("token", h.Token()),
-			slog.Int("closed", done.closed), slog.Int("skipped", done.skipped), slog.Bool("more_left", done.moreLeft))
-	}()
+	h.Count(countClosed, 0)
+	h.Count(countSkipped, 0)
+	settled := 0
 	for o, err := range s.table.placedBefore(ctx, due.Add(-dueAfter), s.pageSize) {
 		if err != nil {
 			return err
 		}
-		if done.closed+done.skipped == s.maxPerRun {
-			done.moreLeft = true
+		if settled == s.maxPerRun {
+			h.Count(countMoreLeft, 1)
 			return nil
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("stopped before order %s: %w", o.id, context.Cause(ctx))
 		}
-		if err := s.settle(ctx, h, o, &done); err != nil {
+		if err := s.settle(ctx, h, o); err != nil {
 			return err
 		}
+		settled++
 	}
 	return nil
 }
 
 // settle closes one order, counts it and says so.
-func (s *sweeper) settle(ctx context.Context, h holder, o order, done *tally) error {
+func (s *sweeper) settle(ctx context.Context, h holder, o order) error {
 	about := []slog.Attr{slog.String("order", o.id), slog.Int64("token", h.Token())}
 	s.logger.LogAttrs(ctx, slog.LevelDebug, "closing order", about...)
 	err := s.closer.close(ctx, h, o)
 	switch {
 	case err == nil:
-		done.closed++
+		h.Count(countClosed, 1)
 		s.logger.LogAttrs(ctx, slog.LevelDebug, "order closed", about...)
 		return nil
 	case errors.Is(err, errNotPlaced):
-		done.skipped++
+		h.Count(countSkipped, 1)
 		s.logger.LogAttrs(ctx, slog.LevelDebug, "order skipped", about...)
 		return nil
 	case errors.Is(err, lockkit.ErrLeaseLost):

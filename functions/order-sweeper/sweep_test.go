@@ -108,7 +108,7 @@ func (w *world) takeOver() {
 
 func (w *world) run() (singleton.Result, error) {
 	tick := events.Tick{Source: events.KindSchedule, Time: time.Now(), ID: "id", Attempt: 1}
-	return singleton.Do(w.t.Context(), w.locks, functions.OrderSweeper, tick, w.s.work)
+	return singleton.Do(w.t.Context(), w.locks, functions.OrderSweeper, tick, w.s.work, singleton.WithLogger(w.s.logger))
 }
 
 func (w *world) wantLog(part string) {
@@ -128,7 +128,7 @@ func TestClosesEveryDueOrderOverAllPages(t *testing.T) {
 		if err != nil || res.Outcome != singleton.Completed {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		w.wantLog("closed=7 skipped=0 more_left=false")
+		w.wantLog("counts.closed=7 counts.skipped=0")
 		for i := range 7 {
 			if got := w.closes(fmt.Sprintf("due-%d", i)); len(got) != 1 || got[0] != res.Token {
 				t.Errorf("due-%d was closed by %v, expected once by %d", i, got, res.Token)
@@ -149,7 +149,7 @@ func TestNothingDue(t *testing.T) {
 		if err != nil || res.Outcome != singleton.Completed {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		w.wantLog("closed=0 skipped=0 more_left=false")
+		w.wantLog("counts.closed=0 counts.skipped=0")
 		var queries int
 		for _, r := range w.db.Requests() {
 			if r.Table == "orders" && r.Operation == "Query" {
@@ -169,7 +169,7 @@ func TestTheBoundLeavesTheRestToTheNextRun(t *testing.T) {
 		if res, err := w.run(); err != nil || res.Outcome != singleton.Completed {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		w.wantLog("closed=10 skipped=0 more_left=true")
+		w.wantLog("counts.closed=10 counts.more_left=1 counts.skipped=0")
 		if w.closes("due-9") == nil || w.closes("due-10") != nil {
 			t.Error("the oldest ten go first")
 		}
@@ -177,7 +177,7 @@ func TestTheBoundLeavesTheRestToTheNextRun(t *testing.T) {
 		if res, err := w.run(); err != nil || res.Outcome != singleton.Completed {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		w.wantLog("closed=3 skipped=0 more_left=false")
+		w.wantLog("counts.closed=3 counts.skipped=0")
 	})
 }
 
@@ -188,7 +188,7 @@ func TestExactlyTheBoundIsNotMoreLeft(t *testing.T) {
 		if _, err := w.run(); err != nil {
 			t.Fatal(err)
 		}
-		w.wantLog("closed=10 skipped=0 more_left=false")
+		w.wantLog("counts.closed=10 counts.skipped=0")
 	})
 }
 
@@ -216,7 +216,7 @@ func TestAnOrderThatChangedMeanwhileIsSkipped(t *testing.T) {
 		if err != nil || res.Outcome != singleton.Completed {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		w.wantLog("closed=2 skipped=1 more_left=false")
+		w.wantLog("counts.closed=2 counts.skipped=1")
 		if got := w.closes("due-1"); got != nil {
 			t.Errorf("the confirmed order was closed by %v", got)
 		}
@@ -237,7 +237,7 @@ func TestAWriteAfterATakeoverIsRefusedAndTheRunIsLost(t *testing.T) {
 			t.Errorf("%+v, %v; due-1 closed by %v, due-2 by %v", res, err, w.closes("due-1"), w.closes("due-2"))
 		}
 		w.wantLog(`msg="stale write refused" order=due-1`)
-		w.wantLog("closed=1 skipped=0 more_left=false")
+		w.wantLog("counts.closed=1 counts.skipped=0")
 	})
 }
 
@@ -274,6 +274,7 @@ type stranger struct{}
 
 func (stranger) Token() int64                            { return 7 }
 func (stranger) ConditionCheck() types.TransactWriteItem { return types.TransactWriteItem{} }
+func (stranger) Count(string, int)                       {}
 
 func TestAConflictIsTriedAgainWithinABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -301,7 +302,7 @@ func TestALostAnswerClosesOnce(t *testing.T) {
 		if res, err := w.run(); err != nil || len(w.closes("due-0")) != 1 {
 			t.Errorf("%+v, %v, closed by %v", res, err, w.closes("due-0"))
 		}
-		w.wantLog("closed=1 skipped=0")
+		w.wantLog("counts.closed=1 counts.skipped=0")
 	})
 }
 

@@ -34,7 +34,7 @@ func (a *attempt) contend(ctx context.Context) (*lockkit.Lease, Outcome, error) 
 		timer = time.AfterFunc(lease+a.locks.TakeoverDelay()+a.spec.ContendMargin, func() { give(errWatched) })
 	}
 	lease, err := a.locks.Acquire(waiting, a.spec.Name, a.spec.Lease,
-		lockkit.GiveUpWhenAlive(), lockkit.WithoutTTL(), lockkit.Extend(a.ext))
+		lockkit.GiveUpWhenAlive(), lockkit.KeepTrying(), lockkit.WithoutTTL(), lockkit.Extend(a.ext), lockkit.CountRequests(&a.sent))
 	if timer != nil {
 		timer.Stop()
 	}

@@ -3,6 +3,7 @@ package singleton
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/solotick/solotick/events"
@@ -14,6 +15,7 @@ type attempt struct {
 	tick   events.Tick
 	budget budget
 	ext    *extension
+	sent   atomic.Int64 // requests for the lock
 	res    Result
 }
 
@@ -59,7 +61,7 @@ func (a *attempt) finish(ctx context.Context, outcome Outcome, err error) (Resul
 
 func (a *attempt) finishWith(ctx context.Context, outcome Outcome, err error, stack string) (Result, error) {
 	a.res.Outcome = outcome
-	a.res.Requests = a.ext.sent()
+	a.res.Requests = int(a.sent.Load())
 	if err != nil {
 		a.res.Error = err.Error()
 	}

@@ -79,6 +79,9 @@
 // holder whose lease on the item is too long for the run's time is watched until
 // the time for the work ends: alive means skipped, silent means blocked.
 //
+// While it contends, a run rides out failures that may pass, such as throttling
+// or an endpoint that is down, until the time for the work ends.
+//
 // Without a deadline (outside Lambda) nothing limits the work, and Do waits for
 // it, also after its ctx has ended.
 //

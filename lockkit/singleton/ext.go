@@ -22,13 +22,12 @@ type extension struct {
 	// somebody else, with that holder's lease.
 	held func(lease time.Duration)
 
-	mu       sync.Mutex
-	met      bool
-	last     lockkit.Item // newest item that was in this acquire's way
-	old      lockkit.Item // what the acquire found, or left when its answer was lost
-	started  time.Time
-	requests int
-	end      ending
+	mu      sync.Mutex
+	met     bool
+	last    lockkit.Item // newest item that was in this acquire's way
+	old     lockkit.Item // what the acquire found, or left when its answer was lost
+	started time.Time
+	end     ending
 }
 
 // request names the invocation, for the record.
@@ -65,7 +64,6 @@ func (e *extension) once() bool { return !e.tick.Time.IsZero() && !e.tick.Force 
 func (e *extension) Add(w lockkit.Write) lockkit.Addition {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.requests = max(e.requests, w.Requests)
 	switch w.Verb {
 	case lockkit.VerbAcquire:
 		return e.acquire(w)
@@ -137,7 +135,6 @@ func (e *extension) mark() time.Time {
 func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.requests = max(e.requests, w.Requests)
 	if w.Verb != lockkit.VerbAcquire || item == nil {
 		return nil
 	}
@@ -166,7 +163,6 @@ const maxWatchMS = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
 func (e *extension) Wrote(w lockkit.Write, item lockkit.Item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.requests = max(e.requests, w.Requests)
 	if w.Verb == lockkit.VerbAcquire {
 		e.old = item
 	}
@@ -218,12 +214,6 @@ func (e *extension) left(owner string) (record, bool) {
 		}
 	}
 	return record{}, false
-}
-
-func (e *extension) sent() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.requests
 }
 
 // doneTick reads the last completed tick; zero when there is none.

@@ -194,3 +194,31 @@ func TestAcquireWhoseAnswerCameAfterAWholeLeaseStartsNoWork(t *testing.T) {
 		}
 	})
 }
+
+// A table that does not answer for a while costs a run time and no outcome.
+func TestAnOutageWhileContendingIsRiddenOut(t *testing.T) {
+	inWorld(t, func(w *world) {
+		stop := w.db.Inject(locktest.Fault{Kind: locktest.FaultThrottle, Count: -1})
+		time.AfterFunc(90*time.Second, stop)
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(context.Context, *singleton.Run) error { return nil })
+		w.want(res, err, singleton.Completed)
+		if waited := time.Duration(res.WaitedMS) * time.Millisecond; waited < 90*time.Second || waited > 92*time.Second {
+			t.Errorf("waited %s for an outage of 90s", waited)
+		}
+		if got := len(w.db.Requests()); res.Requests != got {
+			t.Errorf("reported %d requests, the endpoint saw %d", res.Requests, got)
+		}
+	})
+}
+
+// Every request is counted, also those of a run that never had the lock.
+func TestRequestsAreCountedExactly(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.db.Inject(locktest.Fault{Kind: locktest.FaultError, Code: "AccessDeniedException", Count: -1})
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(context.Context, *singleton.Run) error { return nil })
+		w.want(res, err, singleton.Blocked)
+		if got := len(w.db.Requests()); got == 0 || res.Requests != got {
+			t.Errorf("reported %d requests, the endpoint saw %d", res.Requests, got)
+		}
+	})
+}

@@ -3,6 +3,8 @@ package singleton
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/solotick/solotick/events"
@@ -13,23 +15,25 @@ import (
 // the log line has the result. A run that was refused before it began (an input
 // that is no tick, a deadline that leaves no time) has no outcome.
 type Result struct {
-	Job       string      `json:"job"`
-	Tick      time.Time   `json:"tick,omitzero"`         // the due time; absent for a manual run without one
-	Source    events.Kind `json:"tick_source,omitempty"` // who asked for the run; "source" is slog's own key
-	Attempt   int         `json:"attempt,omitempty"`     // Scheduler's count of deliveries, where it counts
-	Forced    bool        `json:"forced,omitempty"`      // a done tick was to be run again
-	Outcome   Outcome     `json:"outcome,omitempty"`     // how it ended
-	Marked    bool        `json:"marked"`                // the lock's item is known to say that this run completed its tick
-	Token     int64       `json:"token,omitempty"`       // the fencing token; absent for a run without a lease
-	Holder    string      `json:"holder,omitempty"`      // label of the other holder that was met
-	DoneTick  time.Time   `json:"done_tick,omitzero"`    // duplicate and superseded: the newest tick that is done
-	WaitedMS  int64       `json:"waited_ms"`             // until the lock was acquired or given up
-	WorkedMS  int64       `json:"worked_ms"`             // in the work
-	Takeover  *Takeover   `json:"takeover,omitempty"`    // the dead holder whose lock this run took over
-	Requests  int         `json:"requests"`              // sent to DynamoDB; a last one that failed may be missing
-	RequestID string      `json:"request_id,omitempty"`
-	Warning   string      `json:"warning,omitempty"`
-	Error     string      `json:"error,omitempty"` // what ended a run whose outcome is an error
+	Job      string      `json:"job"`
+	Tick     time.Time   `json:"tick,omitzero"`         // the due time; absent for a manual run without one
+	Source   events.Kind `json:"tick_source,omitempty"` // who asked for the run; "source" is slog's own key
+	Attempt  int         `json:"attempt,omitempty"`     // Scheduler's count of deliveries, where it counts
+	Forced   bool        `json:"forced,omitempty"`      // a done tick was to be run again
+	Outcome  Outcome     `json:"outcome,omitempty"`     // how it ended
+	Marked   bool        `json:"marked"`                // the lock's item is known to say that this run completed its tick
+	Token    int64       `json:"token,omitempty"`       // the fencing token; absent for a run without a lease
+	Holder   string      `json:"holder,omitempty"`      // label of the other holder that was met
+	DoneTick time.Time   `json:"done_tick,omitzero"`    // duplicate and superseded: the newest tick that is done
+	WaitedMS int64       `json:"waited_ms"`             // until the lock was acquired or given up
+	WorkedMS int64       `json:"worked_ms"`             // in the work
+	Takeover *Takeover   `json:"takeover,omitempty"`    // the dead holder whose lock this run took over
+	Requests int         `json:"requests"`              // sent to DynamoDB for the lock, each try counted
+	// Counts are what the work counted with [Run.Count].
+	Counts    map[string]int64 `json:"counts,omitempty"`
+	RequestID string           `json:"request_id,omitempty"`
+	Warning   string           `json:"warning,omitempty"`
+	Error     string           `json:"error,omitempty"` // what ended a run whose outcome is an error
 }
 
 // Takeover describes the holder that a lock was taken over from: it stopped
@@ -88,6 +92,13 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 		attrs = append(attrs, r.Takeover.attr())
 	}
 	attrs = append(attrs, slog.Int("requests", r.Requests))
+	if len(r.Counts) > 0 {
+		group := make([]slog.Attr, 0, len(r.Counts))
+		for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
+			group = append(group, slog.Int64(name, r.Counts[name]))
+		}
+		attrs = append(attrs, slog.GroupAttrs("counts", group...))
+	}
 	text("request_id", r.RequestID)
 	text("warning", r.Warning)
 	text("error", r.Error)

@@ -2,6 +2,8 @@ package singleton
 
 import (
 	"context"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -21,7 +23,40 @@ type Run struct {
 	// RequestID is the id of the Lambda invocation; "" outside Lambda.
 	RequestID string
 
-	lease *lockkit.Lease
+	lease  *lockkit.Lease
+	counts counts
+}
+
+// counts are what a work counted, for the run's result.
+type counts struct {
+	mu sync.Mutex
+	of map[string]int64
+}
+
+// Count adds n to a count of the run's result, such as the orders closed. The
+// counts appear in the log line and in the answer to the invocation, whatever
+// the outcome. Names are code constants in snake_case; a run keeps up to 20, and
+// drops what comes beyond.
+func (r *Run) Count(name string, n int) {
+	r.counts.mu.Lock()
+	defer r.counts.mu.Unlock()
+	if r.counts.of == nil {
+		r.counts.of = map[string]int64{}
+	}
+	if _, known := r.counts.of[name]; !known && len(r.counts.of) == maxCounts {
+		return
+	}
+	r.counts.of[name] += int64(n)
+}
+
+const maxCounts = 20
+
+// copy returns the counts so far, nil without any; a work that was given up may
+// still be counting.
+func (c *counts) copy() map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.of)
 }
 
 // Token returns the run's fencing token: higher than that of every run before

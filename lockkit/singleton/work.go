@@ -56,9 +56,8 @@ func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result,
 	if working.Err() == nil && ended(lease) == nil { // the acquire's answer may have come late
 		begin := time.Now()
 		alarm, disarm := a.budget.alarm(begin)
-		done := start(working, a.work, &Run{
-			Tick: a.tick.Time, Attempt: a.tick.Attempt, RequestID: a.res.RequestID, lease: lease,
-		})
+		run := &Run{Tick: a.tick.Time, Attempt: a.tick.Attempt, RequestID: a.res.RequestID, lease: lease}
+		done := start(working, a.work, run)
 		select {
 		case r = <-done:
 			disarm()
@@ -66,11 +65,11 @@ func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result,
 			select {
 			case r = <-done:
 			default:
-				a.res.WorkedMS = time.Since(begin).Milliseconds()
+				a.worked(begin, run)
 				a.abandon(ctx, lease)
 			}
 		}
-		a.res.WorkedMS = time.Since(begin).Milliseconds()
+		a.worked(begin, run)
 	}
 	outcome, err := a.judge(working, lease, r)
 	outcome, err = a.release(ctx, lease, outcome, err)
@@ -79,6 +78,12 @@ func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result,
 		panic(r.value) // as if nothing had recovered it; the stack is in the log
 	}
 	return res, err
+}
+
+// worked notes what the work took and counted so far.
+func (a *attempt) worked(begin time.Time, run *Run) {
+	a.res.WorkedMS = time.Since(begin).Milliseconds()
+	a.res.Counts = run.counts.copy()
 }
 
 // ended returns why a lease has ended, or nil: by the clocks and exactly, where

@@ -3,6 +3,7 @@ package singleton_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -278,6 +279,28 @@ func TestNoGoroutineIsLeftBehind(t *testing.T) {
 		synctest.Wait()
 		if after := runtime.NumGoroutine(); after > before+2 {
 			t.Errorf("%d goroutines, %d before", after, before)
+		}
+	})
+}
+
+// The counts of a work are in the result and in the log line, whatever the
+// outcome.
+func TestCounts(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(_ context.Context, run *singleton.Run) error {
+			run.Count("closed", 2)
+			run.Count("closed", 3)
+			run.Count("skipped", 0)
+			for i := range 30 {
+				run.Count(fmt.Sprintf("n%02d", i), 1)
+			}
+			return errors.New("bad item")
+		})
+		if err == nil || res.Counts["closed"] != 5 || len(res.Counts) != 20 {
+			w.Errorf("%v, counts %v", err, res.Counts)
+		}
+		if _, there := res.Counts["skipped"]; !there {
+			w.Error("a count of 0 is missing")
 		}
 	})
 }
