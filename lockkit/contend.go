@@ -94,7 +94,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		}
 		// The takeover itself is as good a look as one just before it.
 		due := c.due(c.last)
-		if at := r.next(now); at.Before(due.Add(-rec.lease / 16)) {
+		if at := r.next(now); at.Before(due.Add(-rec.lease / 6)) {
 			if !c.t.clock.sleep(ctx, at.Sub(now.mono)) {
 				return nil, ctx.Err()
 			}

@@ -65,7 +65,6 @@ func (e *ticker) Refuse(w lockkit.Write, item lockkit.Item) error {
 func (e *ticker) Wrote(w lockkit.Write, item lockkit.Item) {
 	e.calls = append(e.calls, w.Verb.String())
 	e.images = append(e.images, item)
-
 }
 
 func (e *ticker) Landed(w lockkit.Write, item lockkit.Item) bool {

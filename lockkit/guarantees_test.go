@@ -240,8 +240,8 @@ func TestGuaranteeDeadHolderIsReplaced(t *testing.T) {
 		if waited < lease || waited > lease*102/100 {
 			t.Errorf("a newcomer waited %s", waited)
 		}
-		if got := w.counts(); got.refused != 1 || got.writes+got.reads+got.refused > 5 {
-			t.Errorf("a newcomer took %+v", got)
+		if got := w.counts(); got != (counts{writes: 1, refused: 1, reads: 2}) {
+			t.Errorf("a newcomer took %+v, want 4 requests", got)
 		}
 		w.release(next)
 	})

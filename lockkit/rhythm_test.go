@@ -66,7 +66,7 @@ func (w watched) takeover(n int, from time.Duration) (time.Duration, int) {
 		}
 		r.saw(rec, clock(now))
 		next := r.next(clock(now)).Sub(epoch)
-		if due := since + w.lease; next >= due-w.lease/16 {
+		if due := since + w.lease; next >= due-w.lease/6 {
 			return due - last, reads
 		}
 		at = next + w.latency()/2
