@@ -18,7 +18,7 @@ help: ## list the targets
 
 .PHONY: demo
 demo: functions-local ## watch real function processes run a scheduled job alone (ARGS=--without-fencing: see it go wrong)
-	@go build -o dist/solotick ./cmd/solotick
+	@go build -trimpath -buildvcs=false -o dist/solotick ./cmd/solotick
 	@dist/solotick up --scenario --functions dist/local $(ARGS)
 
 .PHONY: functions-local
@@ -26,11 +26,11 @@ functions-local: ## build every function for this machine
 	@for job in $(JOBS); do $(FUNCTION) -o dist/local/$$job/bootstrap ./functions/$$job || exit 1; done
 
 .PHONY: test
-test: ## all tests that need nothing but Go
+test: ## all tests that need nothing but Go (ARGS is passed to go test)
 ifeq ($(RACE),)
 	@echo "no C compiler found: the tests run without the race detector"
 endif
-	go test $(RACE) ./...
+	go test $(RACE) $(ARGS) ./...
 
 .PHONY: lint
 lint: ## what CI checks besides the tests
