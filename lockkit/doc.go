@@ -39,6 +39,12 @@
 //     is not a lock is never overwritten, and nothing here deletes a lock item.
 //   - A successor's lock is left alone (TestGuaranteeReleaseSparesSuccessor). A
 //     release that comes too late touches nothing.
+//   - A leader's lock outlasts its work (TestGuaranteeLeaderLockOutlastsWork). An
+//     election never releases the lock while the work of its term still runs, and
+//     never starts a term on a lease that has ended.
+//   - A transaction is applied once (TestGuaranteeTransactionIsAppliedOnce). What
+//     [Lease.Transact] sends is applied once or not at all, whatever happens to
+//     its requests, and only while the lease holds the lock.
 //
 // # Not guaranteed
 //
@@ -87,6 +93,18 @@
 // when it is free or due. Each write is one write unit while the item is under 1
 // KB.
 //
+// # Elections
+//
+// [LockTable.RunAsLeader] contends for as long as a service runs, and runs its
+// work under one lease after the other. It tells an error of the election, which
+// a service should stop on, from one of the work.
+//
+// # Observability
+//
+// [WithLogger] logs what no caller sees, [WithTracer] is a hook for spans and
+// metrics, and package lockotel is its OpenTelemetry adapter. Lock names are
+// constants of the code and may be logged; nothing here logs an item's data.
+//
 // # Goroutines
 //
 // A [LockTable] has none. A [Lease] that waits for its next renewal has none
@@ -98,7 +116,8 @@
 // One item per lock in a table you have already, keyed by strings: partition key
 // "LOCK#" and the lock's name, and, where the table has a sort key, "LOCK". The
 // permissions are dynamodb:UpdateItem and dynamodb:GetItem on it, and
-// dynamodb:ConditionCheckItem for held checks. The form of the item is fixed,
+// dynamodb:ConditionCheckItem for held checks; [Lease.Transact] needs those of its
+// items besides. The form of the item is fixed,
 // see [AttrType] and the names beside it.
 //
 // # Extensions

@@ -242,3 +242,49 @@ func TestConditionCheckFromContext(t *testing.T) {
 		}
 	})
 }
+
+func TestGuaranteeLeaderLockOutlastsWork(t *testing.T) {
+	inWorld(t, func(w *world) {
+		t := w.t
+		owner := func() string {
+			o, _ := w.item()["owner"].(*types.AttributeValueMemberS)
+			if o == nil {
+				return ""
+			}
+			return o.Value
+		}
+		// The work ignores the end of its context for three leases, at the caller's
+		// cancel and at its own end alike.
+		for _, cancelled := range []bool{true, false} {
+			ctx, cancel := context.WithCancel(t.Context())
+			err := w.process().RunAsLeader(ctx, name, lease, func(context.Context) error {
+				mine := owner()
+				if cancelled {
+					cancel()
+				}
+				time.Sleep(3 * lease)
+				if mine == "" || owner() != mine {
+					t.Errorf("the lock of a running work went from %q to %q", mine, owner())
+				}
+				return nil
+			})
+			cancel()
+			if cancelled != errors.Is(err, context.Canceled) || owner() != "" {
+				t.Errorf("cancelled %t: returned %v, owner %q", cancelled, err, owner())
+			}
+		}
+		// Every try of the acquire is applied, and its answer comes after the lease.
+		stop := w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer, Wait: 2500 * time.Millisecond, Count: 3})
+		defer stop()
+		began := time.Now()
+		err := w.process().RunAsLeader(t.Context(), name, 2*time.Second, func(ctx context.Context) error {
+			if ctx.Err() != nil || time.Since(began) < 2*time.Second {
+				t.Errorf("a term began after %s with %v", time.Since(began), context.Cause(ctx))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -57,7 +57,7 @@ func TestTransactCommitsAndRenews(t *testing.T) {
 	})
 }
 
-func TestTransactIsAppliedOnceOrNotAtAll(t *testing.T) {
+func TestGuaranteeTransactionIsAppliedOnce(t *testing.T) {
 	drop := locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultDropAnswer}
 	for _, c := range []struct {
 		name   string
