@@ -34,7 +34,9 @@ func (l *Lease) Release(ctx context.Context) error {
 
 	l.rest() // before the lane, to get a renewal under way out of it
 	if err := l.enter(ctx); err != nil {
-		return l.wrap("release", err)
+		// A transaction of this lease hangs in the lane. The holder is done all the
+		// same, and nothing renews the lease any more.
+		return l.unreleased(ctx, err)
 	}
 	defer l.leave()
 	l.rest() // in the lane, where nobody starts another
@@ -58,13 +60,20 @@ func (l *Lease) Release(ctx context.Context) error {
 		l.mu.Unlock()
 		return l.wrap("release", err)
 	}
+	if verdict == unanswered {
+		return l.unreleased(ctx, err)
+	}
 	_ = l.end(ReasonReleased, "", nil)
 	l.mu.Lock()
-	l.freed, l.freedErr = verdict == definite, err
+	l.freed, l.freedErr = true, err
 	l.mu.Unlock()
-	if verdict == unanswered {
-		l.t.log(ctx, eventReleaseFailed, l.name, slog.Any("error", err), slog.Int64("token", l.token))
-	}
+	return l.wrap("release", err)
+}
+
+// unreleased ends a lease whose release had no answer.
+func (l *Lease) unreleased(ctx context.Context, err error) error {
+	_ = l.end(ReasonReleased, "", nil)
+	l.t.log(ctx, eventReleaseFailed, l.name, slog.Any("error", err), slog.Int64("token", l.token))
 	return l.wrap("release", err)
 }
 
