@@ -97,6 +97,13 @@ func rules() []rule {
 			},
 		},
 		{
+			name: "lockotel adapts lockkit to the OpenTelemetry API and knows no SDK", of: exactly(ours("lockkit/lockotel")),
+			allow: func(p pkg) bool {
+				return p.Standard || p.ImportPath == ours("lockkit") ||
+					under(p.ImportPath, "go.opentelemetry.io/otel") && !under(p.ImportPath, "go.opentelemetry.io/otel/sdk")
+			},
+		},
+		{
 			name: "the library knows nothing of the application", of: only(ours("lockkit")), deps: true,
 			allow: not(ours("functions"), ours("internal"), ours("cmd"), ours("infra")),
 		},
@@ -161,6 +168,8 @@ func TestRulesCatchViolations(t *testing.T) {
 		{ours("lockkit/locktest"), ours("internal/lambda")},
 		{ours("functions/order-sweeper"), ours("lockkit/locktest")},
 		{ours("internal/scenario"), ours("cmd/solotick")},
+		{ours("lockkit/lockotel"), "go.opentelemetry.io/otel/sdk/trace"},
+		{ours("lockkit/lockotel"), ours("lockkit/locktest")},
 		{ours("functions"), "github.com/aws/aws-cdk-go/awscdk/v2"},
 	} {
 		all := map[string]pkg{
