@@ -144,7 +144,7 @@ func TestTransactReportsTheCallersCondition(t *testing.T) {
 	})
 }
 
-func TestTransactChecksItsItems(t *testing.T) {
+func TestTransactChecksItems(t *testing.T) {
 	inWorld(t, func(w *world) {
 		t := w.t
 		l := w.acquire(w.process())
