@@ -25,6 +25,15 @@
 // processes. [DB.Item], [DB.Put] and [DB.Delete] look at and plant items without
 // a request. [DB.Requests] tells what arrived, [DB.Inject] what is to go wrong.
 //
+// # Tests of code that takes locks
+//
+// [SimulateHolder], [SimulateRelease] and [SimulateDelete] do to a lock what other
+// processes do to it, and [Watcher] tells when a contender has been turned away.
+// They know the form of a lock item, so that tests need not, and work over any
+// DynamoDB endpoint. In a synctest bubble a takeover after a lease of an hour
+// takes no time at all. Package conformance checks whether an endpoint is one
+// that lockkit works on.
+//
 // # Supported
 //
 //   - PutItem, GetItem, UpdateItem, DeleteItem, Query and Scan (tables, global
