@@ -1,0 +1,37 @@
+package lockkit
+
+import (
+	"context"
+	"time"
+)
+
+// Clock is the seam of a process's time as the simulation fills it.
+type Clock struct {
+	Now       func() (mono, wall time.Time)
+	AfterFunc func(time.Duration, func()) Timer
+	Sleep     func(context.Context, time.Duration) bool
+}
+
+// Timer is what a Clock's AfterFunc returns.
+type Timer = timer
+
+// SetClock gives a LockTable that nobody uses yet another clock.
+func SetClock(t *LockTable, c Clock) {
+	t.clock = clock{
+		now: func() moment {
+			mono, wall := c.Now()
+			return moment{mono: mono, wall: wall}
+		},
+		afterFunc: func(d time.Duration, f func()) timer { return c.AfterFunc(d, f) },
+		sleep:     c.Sleep,
+	}
+}
+
+// Believes reports what Err would say now, without ending a lease whose time is
+// over: an observer that is no part of the process must not change what it sees.
+func Believes(l *Lease) bool {
+	now := l.t.clock.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended == nil && l.left(now) > 0
+}

@@ -1,0 +1,287 @@
+package lockkit_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/solotick/solotick/lockkit"
+)
+
+// invariant is what must be true of every history.
+type invariant string
+
+const (
+	oneHolder       invariant = "one holder at a time"
+	tokensRise      invariant = "tokens rise"
+	staleFenced     invariant = "stale writes are fenced"
+	takenInTime     invariant = "a free or dead lock is taken in time"
+	noEarlyTakeover invariant = "nobody takes over early"
+	versionsNew     invariant = "no record version comes back"
+	endedStays      invariant = "ended stays ended"
+	toldInTime      invariant = "the holder is told in time"
+	answersTrue     invariant = "success means success"
+	aliveTrue       invariant = "alive means alive"
+	lossHasCause    invariant = "no loss without a cause"
+	successorSpared invariant = "another's lease is left alone"
+	onlyTheLock     invariant = "only the lock is written"
+	nothingLeft     invariant = "nothing is left behind"
+)
+
+type violation struct {
+	of   invariant
+	text string
+}
+
+// nobody is the process of an operator's doing.
+const nobody = -1
+
+// ledger is the history of one lock as its table saw it, and the judge of it. It
+// knows nothing of how lockkit works: times are the world's own, since its
+// beginning, and facts are items, requests, answers and beliefs.
+type ledger struct {
+	bounded bool // takeovers may come early: holders said when they are gone
+	found   []violation
+
+	item      lockState
+	changed   time.Duration      // when owner or version last changed
+	changes   int                // how often they did
+	lease     time.Duration      // of the newest holder
+	versions  map[string]string  // whose each is that was ever sent
+	were      map[string]bool    // versions ever on the item
+	tenures   map[string]*tenure // by owner
+	highest   int64              // token ever on the item
+	handed    map[int64]string   // tokens that an acquire returned
+	fenced    int64              // token of the newest fenced write
+	deletions int                // of the item
+}
+
+// tenure is an owner's time on the item.
+type tenure struct {
+	process int
+	tokens  map[int64]bool
+	ghost   bool // the newest acquire came after the owner had been there before
+	freed   bool // it left the item free once
+	robbed  bool // an operator freed or deleted the item under it
+	gone    int  // deletions of the item before it came
+}
+
+func newLedger() *ledger {
+	return &ledger{versions: map[string]string{}, were: map[string]bool{}, tenures: map[string]*tenure{}, handed: map[int64]string{}}
+}
+
+func (l *ledger) broken(of invariant, format string, args ...any) {
+	l.found = append(l.found, violation{of, fmt.Sprintf(format, args...)})
+}
+
+// sent judges what a process of the lock sends, and remembers whose lease a record
+// version belongs to.
+func (l *ledger) sent(process int, operation, key, version, owner string) {
+	switch operation {
+	case "TransactWriteItems":
+	case "UpdateItem", "GetItem":
+		if key != lockKey {
+			l.broken(onlyTheLock, "process %d sent a %s for the key %q", process, operation, key)
+		}
+	default:
+		l.broken(onlyTheLock, "process %d sent a %s", process, operation)
+	}
+	if version != "" {
+		l.versions[version] = owner
+	}
+}
+
+// lockWrite is a request that changed the lock's item.
+type lockWrite struct {
+	at            time.Duration
+	process       int
+	before, after lockState
+}
+
+// wrote judges a change of the item by a process of the lock.
+func (l *ledger) wrote(w lockWrite) {
+	b, a := w.before, w.after
+	switch {
+	case !a.exists:
+		l.broken(onlyTheLock, "process %d deleted the item", w.process)
+	case !a.lock:
+		l.broken(onlyTheLock, "process %d left an item that is not a lock", w.process)
+	case b.exists && a.kept != b.kept:
+		l.broken(onlyTheLock, "process %d changed an attribute that is not its own: %q to %q", w.process, b.kept, a.kept)
+	}
+	if a.token < b.token {
+		l.broken(tokensRise, "process %d: token %d after %d", w.process, a.token, b.token)
+	}
+	switch {
+	case a.owner == b.owner && a.owner != "":
+		l.renewed(w)
+	case a.owner == b.owner:
+	case a.owner == "":
+		t := l.tenures[b.owner]
+		if t.process != w.process {
+			l.broken(successorSpared, "process %d freed the lock of process %d", w.process, t.process)
+		}
+		t.freed = true
+	default:
+		if b.owner != "" {
+			l.tookOver(w)
+		}
+		l.acquired(w)
+	}
+	l.note(w.at, a)
+}
+
+func (l *ledger) renewed(w lockWrite) {
+	b, a := w.before, w.after
+	if t := l.tenures[a.owner]; t.process != w.process {
+		l.broken(successorSpared, "process %d renewed the lease of process %d", w.process, t.process)
+	}
+	if a.token != b.token {
+		l.broken(tokensRise, "a renewal changed the token from %d to %d", b.token, a.token)
+	}
+	if a.version != b.version && l.were[a.version] {
+		l.broken(versionsNew, "version %.4s of process %d is back", a.version, w.process)
+	}
+}
+
+// tookOver is about time only: the condition of a takeover is right when nobody
+// takes over before the version it replaces stood for a lease.
+func (l *ledger) tookOver(w lockWrite) {
+	least := time.Duration(float64(w.before.lease) / 1.0201)
+	if stood := w.at - l.changed; stood < least && !l.bounded && !l.tenures[w.before.owner].ghost {
+		l.broken(noEarlyTakeover, "process %d took over %s after the version was written, of a lease of %s", w.process, stood, w.before.lease)
+	}
+}
+
+func (l *ledger) acquired(w lockWrite) {
+	a := w.after
+	if a.token <= l.highest {
+		l.broken(tokensRise, "process %d acquired with token %d after %d", w.process, a.token, l.highest)
+	}
+	t := l.tenures[a.owner]
+	if t == nil {
+		t = &tenure{process: w.process, tokens: map[int64]bool{}, gone: l.deletions}
+		l.tenures[a.owner] = t
+	} else {
+		// A request that was late: its lease is over or was never had. That holds
+		// a free lock for a lease, and is documented.
+		t.ghost = true
+	}
+	t.tokens[a.token] = true
+	l.lease = a.lease
+}
+
+// note remembers an item.
+func (l *ledger) note(at time.Duration, s lockState) {
+	if s.owner != l.item.owner || s.version != l.item.version || s.exists != l.item.exists {
+		l.changed = at
+		l.changes++
+	}
+	l.item = s
+	l.highest = max(l.highest, s.token)
+	if s.version != "" {
+		l.were[s.version] = true
+	}
+}
+
+// operated is an item that was changed by hand.
+func (l *ledger) operated(at time.Duration, after lockState) {
+	if t := l.tenures[l.item.owner]; t != nil && after.owner == "" {
+		t.robbed = true
+	}
+	if !after.exists {
+		l.deletions++
+	}
+	l.note(at, after)
+}
+
+// robbed reports whether an owner lost the item to an operator, who thereby took
+// the blame for whatever follows.
+func (l *ledger) robbed(owner string) bool {
+	t := l.tenures[owner]
+	return t != nil && t.robbed
+}
+
+// believer is a lease whose holder runs and is told that it holds.
+type believer struct {
+	process int
+	owner   string
+}
+
+// believe judges who believes to hold the lock at one moment.
+func (l *ledger) believe(at time.Duration, all []believer) {
+	for i, b := range all {
+		for _, other := range all[:i] {
+			l.broken(oneHolder, "processes %d and %d both believe at %s that they hold the lock", other.process, b.process, at)
+		}
+	}
+}
+
+// commit judges a fenced write that was carried out while the lock was as given.
+func (l *ledger) commit(owner string, token int64, lock lockState) {
+	if lock.owner != owner || lock.token != token {
+		l.broken(staleFenced, "a write of %.4s with token %d committed while the lock was %v", owner, token, lock)
+	}
+	if token < l.fenced {
+		l.broken(staleFenced, "a write with token %d committed after one with %d", token, l.fenced)
+	}
+	l.fenced = max(l.fenced, token)
+}
+
+// got judges what an acquire returned.
+func (l *ledger) got(owner string, token int64, held bool) {
+	t := l.tenures[owner]
+	if held && (t == nil || !t.tokens[token]) {
+		l.broken(answersTrue, "an acquire returned a held lease with token %d that was never on the item", token)
+	}
+	if other, there := l.handed[token]; there {
+		l.broken(tokensRise, "token %d was given to %.4s and to %.4s", token, other, owner)
+	}
+	l.handed[token] = owner
+}
+
+// gaveBack judges a release that reported success.
+func (l *ledger) gaveBack(owner string) {
+	if t := l.tenures[owner]; t == nil || !t.freed && !t.robbed {
+		l.broken(answersTrue, "a release of %.4s reports success, and the lock was never given back: %v", owner, l.item)
+	}
+}
+
+// lost judges the reason a lease ended for. disturbed says that something kept
+// its process from renewing since the renewal that it last knew of.
+func (l *ledger) lost(owner string, reason lockkit.Reason, disturbed bool) {
+	t := l.tenures[owner]
+	switch {
+	case t == nil:
+		l.broken(answersTrue, "a lease ended that was never on the item: %s", reason)
+	case reason == lockkit.ReasonReleased:
+	case reason == lockkit.ReasonTakenOver && l.item.owner == owner && !t.ghost:
+		l.broken(lossHasCause, "ended as taken over, and the lock is %v", l.item)
+	case reason == lockkit.ReasonDeleted && l.deletions == t.gone:
+		l.broken(lossHasCause, "ended as deleted, and nobody deleted it")
+	case reason == lockkit.ReasonExpired && !disturbed:
+		l.broken(lossHasCause, "a lease expired although nothing kept process %d from renewing it", t.process)
+	}
+}
+
+// alive judges an acquire that gave up because its holder proved to be alive,
+// after so many changes of the lock.
+func (l *ledger) alive(process, changes int) {
+	if changes == 0 {
+		l.broken(aliveTrue, "process %d took the holder for alive, and the lock had not changed since it began", process)
+	}
+}
+
+// patience is how long a lock may stay as it is while a contender runs
+// undisturbed: it sees the newest version within a third of the lease, waits for
+// a lease and its takeover delay, and its clock may be slow.
+func (l *ledger) patience(delay, extra time.Duration) time.Duration {
+	return time.Duration(float64(l.lease*4/3+delay)*1.021) + extra + time.Second/2
+}
+
+// waited judges how long a contender has gone without anything in its way, and
+// without any change of the lock.
+func (l *ledger) waited(process int, quiet, bound time.Duration) {
+	if quiet > bound {
+		l.broken(takenInTime, "process %d waited %s, undisturbed, for a lock that stayed %v; expected at most %s", process, quiet, l.item, bound)
+	}
+}
