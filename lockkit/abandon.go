@@ -15,23 +15,16 @@ const abandonBound = 75 * time.Millisecond
 // and holds a free lock for one lease.
 func (c *contender) abandon(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	b := newBody()
-	b.name("#lko", AttrOwner)
-	b.values[":lko"] = stringValue(c.owner)
-	b.condition.WriteString("#lko = :lko")
-	b.expire(c.t, c.t.clock.now().wall, c.noTTL)
-	b.vacate()
-	b.drop("#lkr", AttrRun)
-	in := b.input(c.t, c.name, "")
+	values := Item{":lko": stringValue(c.owner)}
+	c.t.cfg.expiry(values, c.t.clock.now().wall, c.noTTL)
+	in := c.t.form(shape{noTTL: c.noTTL}).input(c.t, c.name, values, "")
 	in.ReturnValuesOnConditionCheckFailure = ""
 	_, _ = c.t.update(ctx, in, abandonBound, c.requests)
 }
 
-// vacate removes what describes a holder.
-func (b *body) vacate() {
-	b.drop("#lko", AttrOwner)
-	b.drop("#lkl", AttrLease)
-	b.drop("#lkh", AttrHolder)
-	b.drop("#lka", AttrAt)
-	b.drop("#lku", AttrUntil)
+func (w *words) abandon(c *config, s shape) {
+	w.vacate()
+	w.condition.WriteString("#lko = :lko")
+	w.expire(c, s.noTTL)
+	w.drop("#lkr", AttrRun)
 }

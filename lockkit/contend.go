@@ -68,7 +68,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		return nil, err
 	}
 	l, rec, err := c.tryOnce(ctx)
-	r := newRhythm(c.t.cfg.interval)
+	var r *rhythm // made once there is somebody to wait for
 	for refusals := 0; l == nil; {
 		if err != nil {
 			if !c.keepTrying || !IsTransient(err) || !c.t.clock.sleep(ctx, min(c.lease/3, time.Second)) {
@@ -88,6 +88,9 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		}
 		refusals = 0
 		now := c.t.clock.now()
+		if r == nil {
+			r = newRhythm(c.t.cfg.interval)
+		}
 		alive := r.saw(rec, now)
 		if c.giveUpAlive && alive || c.giveUpOnSchedule && onSchedule(rec, now) {
 			return nil, c.heldError(rec, true)

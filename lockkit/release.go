@@ -174,21 +174,25 @@ func (l *Lease) landed(w Write, item Item, rec record) bool {
 }
 
 func (l *Lease) composeRelease(w Write) (*dynamodb.UpdateItemInput, error) {
-	b := newBody()
-	b.expire(l.t, w.Sent, l.noTTL)
-	l.mu.Lock()
-	b.mine(l.owner, l.token, l.chain.tries)
-	l.mu.Unlock()
-	b.vacate()
-	if l.ext == nil {
-		b.drop("#lkr", AttrRun)
-	}
-	if err := b.extend(l.ext, w); err != nil {
+	values := make(Item, 4)
+	l.t.cfg.expiry(values, w.Sent, l.noTTL)
+	versions := l.mineValues(values)
+	f, err := l.t.form(shape{verb: VerbRelease, extended: l.ext != nil, noTTL: l.noTTL, versions: versions}).extend(l.ext, w, values)
+	if err != nil {
 		return nil, err
 	}
 	returns := types.ReturnValueNone
 	if l.ext != nil {
 		returns = types.ReturnValueAllOld
 	}
-	return b.input(l.t, l.name, returns), nil
+	return f.input(l.t, l.name, values, returns), nil
+}
+
+func (w *words) release(c *config, s shape) {
+	w.mine(s.versions)
+	w.vacate()
+	w.expire(c, s.noTTL)
+	if !s.extended {
+		w.drop("#lkr", AttrRun)
+	}
 }

@@ -256,19 +256,24 @@ func (l *Lease) about(verb Verb, sent moment) Write {
 }
 
 func (l *Lease) composeRenewal(version string, sent moment, w Write) (*dynamodb.UpdateItemInput, error) {
-	b := newBody()
-	b.assign("#lkv", AttrVersion, ":lkv", stringValue(version))
-	b.assign("#lka", AttrAt, ":lka", stampValue(l.owner, sent.wall))
-	b.expire(l.t, sent.wall, l.noTTL)
-	l.mu.Lock()
-	b.mine(l.owner, l.token, l.chain.tries)
-	l.mu.Unlock()
-	if err := b.extend(l.ext, w); err != nil {
+	values := make(Item, 6)
+	values[":lkv"], values[":lka"] = stringValue(version), stampValue(l.owner, sent.wall)
+	l.t.cfg.expiry(values, sent.wall, l.noTTL)
+	versions := l.mineValues(values)
+	f, err := l.t.form(shape{verb: VerbRenew, extended: l.ext != nil, noTTL: l.noTTL, versions: versions}).extend(l.ext, w, values)
+	if err != nil {
 		return nil, err
 	}
 	returns := types.ReturnValueNone
 	if l.ext != nil {
 		returns = types.ReturnValueAllNew // what others put on the item arrives with it
 	}
-	return b.input(l.t, l.name, returns), nil
+	return f.input(l.t, l.name, values, returns), nil
+}
+
+func (w *words) renew(c *config, s shape) {
+	w.mine(s.versions)
+	w.assign("#lkv", AttrVersion, ":lkv")
+	w.assign("#lka", AttrAt, ":lka")
+	w.expire(c, s.noTTL)
 }

@@ -22,8 +22,8 @@ const (
 )
 
 // Client is what lockkit calls of DynamoDB; *dynamodb.Client is one. It must be
-// safe for concurrent use. Transactions are part of it although no method here
-// sends one yet, because an interface that users implement cannot grow.
+// safe for concurrent use, and must not change what an input points to: requests
+// share parts.
 type Client interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
@@ -40,6 +40,7 @@ type LockTable struct {
 	table  string
 	cfg    config
 	memory memory
+	forms  forms
 	clock  clock
 }
 

@@ -9,50 +9,77 @@ import (
 
 // compose makes the write that takes the lock: if it is free, and from the holder
 // given, if any, as it was seen.
-func (c *contender) compose(version string, sent moment, over observation) (*dynamodb.UpdateItemInput, error) {
-	t, b := c.t, newBody()
-	b.assign("#lkt", AttrType, ":lkt", stringValue(typeLock))
-	b.assign("#lko", AttrOwner, ":lko", stringValue(c.owner))
-	b.assign("#lkv", AttrVersion, ":lkv", stringValue(version))
-	b.assign("#lkl", AttrLease, ":lkl", numberValue(c.lease.Milliseconds()))
-	b.assign("#lka", AttrAt, ":lka", stampValue(c.owner, sent.wall))
-	b.name("#lkf", AttrFence)
-	b.values[":lkb"], b.values[":lk1"] = numberValue(base(sent)), numberValue(1)
-	b.setTo("#lkf", "if_not_exists(#lkf, :lkb) + :lk1")
+func (c *contender) compose(version string, sent moment, from observation) (*dynamodb.UpdateItemInput, error) {
+	t := c.t
+	s := shape{verb: VerbAcquire, extended: c.ext != nil, noTTL: c.noTTL, until: !c.until.IsZero()}
+	values := Item{
+		":lkt": lockType, ":lkm": highest, ":lk1": one,
+		":lko": stringValue(c.owner),
+		":lkv": stringValue(version),
+		":lkl": numberValue(c.lease.Milliseconds()),
+		":lka": stampValue(c.owner, sent.wall),
+		":lkb": numberValue(base(sent)),
+	}
 	if t.cfg.label != "" {
-		b.assign("#lkh", AttrHolder, ":lkh", stringValue(t.cfg.label))
-	} else {
-		b.drop("#lkh", AttrHolder)
+		values[":lkh"] = stringValue(t.cfg.label)
 	}
-	if c.until.IsZero() {
-		b.drop("#lku", AttrUntil)
-	} else {
-		b.assign("#lku", AttrUntil, ":lku", stampValue(c.owner, c.until))
+	if s.until {
+		values[":lku"] = stampValue(c.owner, c.until)
 	}
-	if c.ext == nil {
-		b.drop("#lkr", AttrRun) // it describes a holder who is gone
-	}
-	b.expire(t, sent.wall, c.noTTL)
-
-	b.name("#lkp", t.cfg.partitionKey)
-	b.values[":lkm"] = numberValue(math.MaxInt64)
-	b.condition.WriteString("attribute_not_exists(#lkp) OR #lkt = :lkt AND (attribute_not_exists(#lkf) OR #lkf < :lkm) AND ")
-	if over.owner == "" {
-		b.condition.WriteString("attribute_not_exists(#lko)")
-	} else {
-		b.values[":lkso"], b.values[":lksv"] = stringValue(over.owner), stringValue(over.version)
-		b.condition.WriteString("(attribute_not_exists(#lko) OR #lko = :lkso AND #lkv = :lksv")
-		if c.t.clock.now().mono.Before(over.since.Add(over.lease).Add(t.cfg.takeoverDelay)) {
-			// Due only because the holder is certainly gone: it must have said so itself.
-			b.name("#lku", AttrUntil)
-			b.condition.WriteString(" AND #lku.#lko = :lkso")
+	t.cfg.expiry(values, sent.wall, c.noTTL)
+	if from.owner != "" {
+		values[":lkso"], values[":lksv"] = stringValue(from.owner), stringValue(from.version)
+		s.over = overSeen
+		if t.clock.now().mono.Before(from.since.Add(from.lease).Add(t.cfg.takeoverDelay)) {
+			s.over = overGone // it is not due otherwise
 		}
-		b.condition.WriteString(")")
 	}
-	if err := b.extend(c.ext, c.about(sent)); err != nil {
+	f, err := t.form(s).extend(c.ext, c.about(sent), values)
+	if err != nil {
 		return nil, err
 	}
-	return b.input(t, c.name, types.ReturnValueAllOld), nil
+	return f.input(t, c.name, values, types.ReturnValueAllOld), nil
+}
+
+// Values that are the same in every acquire. Nobody changes them.
+var (
+	lockType = stringValue(typeLock)
+	highest  = numberValue(math.MaxInt64)
+	one      = numberValue(1)
+)
+
+func (w *words) acquire(c *config, s shape) {
+	w.assign("#lkt", AttrType, ":lkt")
+	w.assign("#lko", AttrOwner, ":lko")
+	w.assign("#lkv", AttrVersion, ":lkv")
+	w.assign("#lkl", AttrLease, ":lkl")
+	w.assign("#lka", AttrAt, ":lka")
+	w.assign("#lkf", AttrFence, "if_not_exists(#lkf, :lkb) + :lk1")
+	if c.label != "" {
+		w.assign("#lkh", AttrHolder, ":lkh")
+	} else {
+		w.drop("#lkh", AttrHolder)
+	}
+	if s.until {
+		w.assign("#lku", AttrUntil, ":lku")
+	} else {
+		w.drop("#lku", AttrUntil)
+	}
+	if !s.extended {
+		w.drop("#lkr", AttrRun) // it describes a holder who is gone
+	}
+	w.expire(c, s.noTTL)
+
+	w.name("#lkp", c.partitionKey)
+	w.condition.WriteString("attribute_not_exists(#lkp) OR #lkt = :lkt AND (attribute_not_exists(#lkf) OR #lkf < :lkm) AND ")
+	switch s.over {
+	case overNobody:
+		w.condition.WriteString("attribute_not_exists(#lko)")
+	case overSeen:
+		w.condition.WriteString("(attribute_not_exists(#lko) OR #lko = :lkso AND #lkv = :lksv)")
+	case overGone:
+		w.condition.WriteString("(attribute_not_exists(#lko) OR #lko = :lkso AND #lkv = :lksv AND #lku.#lko = :lkso)")
+	}
 }
 
 // base is the number that the first token of a new item is one above. It comes
