@@ -4,12 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/lockkit"
 )
@@ -101,49 +96,6 @@ func (p *simProcess) contend(ctx context.Context, r simRound) *lockkit.Lease {
 		w.ledger.broken(answersTrue, "an acquire of process %d failed with nothing in its way: %v", p.id, err)
 	}
 	return nil
-}
-
-// use does the round's deeds, whether the lease is held or not: it is the work
-// of somebody who does not look.
-func (p *simProcess) use(ctx context.Context, h *simHold, r simRound) {
-	for _, s := range r.Steps {
-		if !p.sleep(ctx, p.w.plan.units(s.After)) {
-			return
-		}
-		ctx, stop := context.WithTimeout(ctx, 3*time.Second)
-		switch s.Do {
-		case doWrite:
-			_, _ = p.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-				TransactItems: []types.TransactWriteItem{h.lease.ConditionCheck(), logWrite(h.lease)},
-			})
-		case doTransact:
-			_ = h.lease.Transact(ctx, logWrite(h.lease))
-		case doRenew:
-			if err := h.lease.Renew(ctx); err == nil && !lockkit.Believes(h.lease) {
-				p.w.blame(answersTrue, "a renewal of process %d reports success on a lease that has ended", p.id)
-			}
-		case doAct:
-			_ = h.lease.Err() // step judges who else believes
-			p.w.mu.Lock()
-			p.w.step()
-			p.w.mu.Unlock()
-		default:
-		}
-		stop()
-	}
-}
-
-// logWrite is a write that says who made it.
-func logWrite(l *lockkit.Lease) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName:                aws.String(table),
-		Key:                      map[string]types.AttributeValue{"pk": s(logKey), "sk": s(logKey)},
-		UpdateExpression:         aws.String("SET #by = :by, #token = :token ADD #n :one"),
-		ExpressionAttributeNames: map[string]string{"#by": "by", "#token": "token", "#n": "n"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":by": s(l.Owner()), ":token": n(strconv.FormatInt(l.Token(), 10)), ":one": n("1"),
-		},
-	}}
 }
 
 // leave ends the round. It reports false when the process is gone.

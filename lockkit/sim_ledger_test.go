@@ -24,6 +24,7 @@ const (
 	lossHasCause    invariant = "no loss without a cause"
 	successorSpared invariant = "another's lease is left alone"
 	onlyTheLock     invariant = "only the lock is written"
+	appliedOnce     invariant = "a write is applied once"
 	nothingLeft     invariant = "nothing is left behind"
 )
 
@@ -52,6 +53,7 @@ type ledger struct {
 	highest   int64              // token ever on the item
 	handed    map[int64]string   // tokens that an acquire returned
 	fenced    int64              // token of the newest fenced write
+	outcomes  map[int]bool       // of fenced writes, whether they were applied
 	deletions int                // of the item
 }
 
@@ -66,7 +68,7 @@ type tenure struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{versions: map[string]string{}, were: map[string]bool{}, tenures: map[string]*tenure{}, handed: map[int64]string{}}
+	return &ledger{versions: map[string]string{}, were: map[string]bool{}, tenures: map[string]*tenure{}, handed: map[int64]string{}, outcomes: map[int]bool{}}
 }
 
 func (l *ledger) broken(of invariant, format string, args ...any) {
@@ -217,7 +219,7 @@ func (l *ledger) believe(at time.Duration, all []believer) {
 }
 
 // commit judges a fenced write that was carried out while the lock was as given.
-func (l *ledger) commit(owner string, token int64, lock lockState) {
+func (l *ledger) commit(id int, owner string, token int64, lock lockState) {
 	if lock.owner != owner || lock.token != token {
 		l.broken(staleFenced, "a write of %.4s with token %d committed while the lock was %v", owner, token, lock)
 	}
@@ -225,6 +227,27 @@ func (l *ledger) commit(owner string, token int64, lock lockState) {
 		l.broken(staleFenced, "a write with token %d committed after one with %d", token, l.fenced)
 	}
 	l.fenced = max(l.fenced, token)
+	switch outcome, known := l.outcomes[id]; {
+	case known && outcome:
+		l.broken(appliedOnce, "write %d was applied again", id)
+	case known:
+		l.broken(answersTrue, "write %d was applied although its transaction had failed for good", id)
+	}
+	l.outcomes[id] = true
+}
+
+// transacted judges what the sender of a fenced write was told.
+func (l *ledger) transacted(id int, success, unknown bool) {
+	applied := l.outcomes[id]
+	switch {
+	case unknown:
+	case success && !applied:
+		l.broken(answersTrue, "transaction %d reports success, and was not applied", id)
+	case !success && applied:
+		l.broken(answersTrue, "transaction %d reports failure, and was applied", id)
+	default:
+		l.outcomes[id] = success
+	}
 }
 
 // got judges what an acquire returned.

@@ -157,6 +157,8 @@ func (m *machine) sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		m.gate()
 		return false
+	case <-m.over: // the dead have no timers
+		return false
 	}
 }
 

@@ -167,7 +167,9 @@ func (w *simWorld) carry(p *simProcess, r *simRequest, req *http.Request, hurt h
 func conflictOf(r *simRequest) simAnswer {
 	switch r.operation {
 	case "TransactWriteItems":
-		return cancelledBy(len(r.TransactItems))
+		// Known: a conflict that follows a send without an answer makes Transact
+		// compose a new body, and both may be applied.
+		return failure(http.StatusBadRequest, "ThrottlingException")
 	case "UpdateItem":
 		return failure(http.StatusBadRequest, "TransactionConflictException")
 	default:

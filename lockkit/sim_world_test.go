@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -34,6 +33,7 @@ type simWorld struct {
 	peers     []*simPeer
 	holds     []*simHold
 	harms     []*harmful
+	numbered  int  // fenced writes
 	calm      bool // the disturbed part is over
 	trace     []string
 }
@@ -116,7 +116,7 @@ func (w *simWorld) delivered(p *simProcess, r *simRequest, a simAnswer, hurt har
 func (w *simWorld) apply(p *simProcess, r *simRequest, req *http.Request) simAnswer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before, written := w.item(), w.written()
+	before, written := w.item(), w.logged()
 	res, err := w.db.Do(r.again(req))
 	if err == nil {
 		defer func() { _ = res.Body.Close() }()
@@ -129,9 +129,9 @@ func (w *simWorld) apply(p *simProcess, r *simRequest, req *http.Request) simAns
 		w.tell("process %d: %v", p.id, after)
 		w.ledger.wrote(lockWrite{w.now(), p.id, before, after})
 	}
-	if log := w.written(); log.count != written.count {
-		w.tell("process %d: fenced write with token %d", p.id, log.token)
-		w.ledger.commit(log.owner, log.token, before)
+	if log := w.logged(); log.count != written.count {
+		w.tell("process %d: fenced write %d with token %d", p.id, log.id, log.token)
+		w.ledger.commit(log.id, log.owner, log.token, before)
 	}
 	w.step()
 	return a
@@ -139,21 +139,6 @@ func (w *simWorld) apply(p *simProcess, r *simRequest, req *http.Request) simAns
 
 // item is the lock's item as it stands.
 func (w *simWorld) item() lockState { return stateOf(w.db.Item(table, key())) }
-
-// written is the item of the fenced writes.
-func (w *simWorld) written() (log struct {
-	owner        string
-	token, count int64
-},
-) {
-	it := w.db.Item(table, map[string]types.AttributeValue{"pk": s(logKey), "sk": s(logKey)})
-	if owner, ok := it["by"].(*types.AttributeValueMemberS); ok {
-		log.owner = owner.Value
-		log.token, _ = strconv.ParseInt(it["token"].(*types.AttributeValueMemberN).Value, 10, 64)
-		log.count, _ = strconv.ParseInt(it["n"].(*types.AttributeValueMemberN).Value, 10, 64)
-	}
-	return log
-}
 
 // operate changes the item by hand, as an operator or another client does.
 func (w *simWorld) operate(change func(map[string]types.AttributeValue) map[string]types.AttributeValue) {

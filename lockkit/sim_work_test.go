@@ -1,0 +1,102 @@
+package lockkit_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/lockkit"
+)
+
+// use does the round's deeds, whether the lease is held or not: it is the work
+// of somebody who does not look.
+func (p *simProcess) use(ctx context.Context, h *simHold, r simRound) {
+	for _, s := range r.Steps {
+		if !p.sleep(ctx, p.w.plan.units(s.After)) {
+			return
+		}
+		p.do(ctx, h.lease, s.Do)
+	}
+}
+
+func (p *simProcess) do(ctx context.Context, l *lockkit.Lease, d simDeed) {
+	ctx, stop := context.WithTimeout(ctx, 3*time.Second)
+	defer stop()
+	switch d {
+	case doWrite:
+		_, _ = p.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+			TransactItems: []types.TransactWriteItem{l.ConditionCheck(), logWrite(l, p.w.newWrite())},
+		})
+	case doTransact:
+		id := p.w.newWrite()
+		err := l.Transact(ctx, logWrite(l, id))
+		if state, _ := p.status(); state == dead {
+			return
+		}
+		p.w.mu.Lock()
+		p.w.tell("process %d: transaction %d: %v", p.id, id, err)
+		p.w.ledger.transacted(id, err == nil, errors.Is(err, lockkit.ErrUnknownOutcome) || ctx.Err() != nil)
+		p.w.mu.Unlock()
+	case doRenew:
+		if err := l.Renew(ctx); err == nil && !lockkit.Believes(l) {
+			p.w.blame(answersTrue, "a renewal of process %d reports success on a lease that has ended", p.id)
+		}
+	case doAct:
+		_ = l.Err() // step judges who else believes
+		p.w.mu.Lock()
+		p.w.step()
+		p.w.mu.Unlock()
+	default:
+	}
+}
+
+// newWrite numbers the fenced writes.
+func (w *simWorld) newWrite() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.numbered++
+	return w.numbered
+}
+
+// logWrite is a write that says who made it.
+func logWrite(l *lockkit.Lease, id int) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName:                aws.String(table),
+		Key:                      map[string]types.AttributeValue{"pk": s(logKey), "sk": s(logKey)},
+		UpdateExpression:         aws.String("SET #by = :by, #token = :token, #id = :id ADD #n :one"),
+		ExpressionAttributeNames: map[string]string{"#by": "by", "#token": "token", "#n": "n", "#id": "id"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":by": s(l.Owner()), ":token": n(strconv.FormatInt(l.Token(), 10)), ":one": n("1"), ":id": n(strconv.Itoa(id)),
+		},
+	}}
+}
+
+// logged is the item of the fenced writes: the newest of them, and how many
+// there were.
+type logState struct {
+	owner        string
+	token, count int64
+	id           int
+}
+
+func (w *simWorld) logged() logState {
+	it := w.db.Item(table, map[string]types.AttributeValue{"pk": s(logKey), "sk": s(logKey)})
+	number := func(name string) int64 {
+		v, ok := it[name].(*types.AttributeValueMemberN)
+		if !ok {
+			return 0
+		}
+		i, _ := strconv.ParseInt(v.Value, 10, 64)
+		return i
+	}
+	owner, _ := it["by"].(*types.AttributeValueMemberS)
+	if owner == nil {
+		return logState{}
+	}
+	return logState{owner.Value, number("token"), number("n"), int(number("id"))}
+}
