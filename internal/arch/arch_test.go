@@ -112,6 +112,10 @@ func rules() []rule {
 			allow: not(ours("lockkit/locktest"), ours("internal"), ours("cmd")),
 		},
 		{
+			name: "no program carries package testing", of: only(ours("cmd"), ours("functions")), deps: true,
+			allow: not("testing"),
+		},
+		{
 			name: "nothing imports the command", of: only(module), deps: true,
 			allow: not(ours("cmd")),
 		},
@@ -168,6 +172,7 @@ func TestRulesCatchViolations(t *testing.T) {
 		{ours("lockkit/locktest"), ours("internal/lambda")},
 		{ours("functions/order-sweeper"), ours("lockkit/locktest")},
 		{ours("internal/scenario"), ours("cmd/solotick")},
+		{ours("cmd/solotick"), "testing"},
 		{ours("lockkit/lockotel"), "go.opentelemetry.io/otel/sdk/trace"},
 		{ours("lockkit/lockotel"), ours("lockkit/locktest")},
 		{ours("functions"), "github.com/aws/aws-cdk-go/awscdk/v2"},
