@@ -19,9 +19,8 @@ type Lease struct {
 	name, owner string
 	token       int64
 	duration    time.Duration
-	former      Former
+	former      *Former // whom it was taken over from; nil: nobody
 	ext         Extension
-	noTTL       bool
 	until       time.Time       // of Until; zero: none
 	origin      context.Context // of the acquire, without its end: what logs and links name
 	requests    *atomic.Int64   // of CountRequests; nil: nobody counts
@@ -38,10 +37,11 @@ type Lease struct {
 	failures int    // renewals failed in a row
 	failure  error  // the last of them
 	ended    *EndedError
+	noTTL    bool // from the start: the item must not expire
 	stopped  bool // a release is under way: the heartbeat rests
 	freed    bool // a release has had its definite answer
-	freedErr error
 	lost     bool // a release was sent and had no answer: it may have been applied
+	freedErr error
 	watchers map[*watcher]struct{}
 
 	beat    timer          // the next renewal
@@ -69,7 +69,7 @@ func newLease(c *contender, token int64, version string, sent moment) *Lease {
 		sent: sent,
 	}
 	if o := c.over; o.owner != "" {
-		l.former = Former{Owner: o.owner, Holder: o.holder, Token: o.token, Lease: o.lease}
+		l.former = &Former{Owner: o.owner, Holder: o.holder, Token: o.token, Lease: o.lease}
 	}
 	l.chain.add(version, sent)
 	return l
@@ -101,7 +101,12 @@ func (l *Lease) Duration() time.Duration { return l.duration }
 
 // Takeover returns the holder that this lease was taken over from; ok is false
 // for a lock that was free.
-func (l *Lease) Takeover() (former Former, ok bool) { return l.former, l.former.Owner != "" }
+func (l *Lease) Takeover() (former Former, ok bool) {
+	if l.former == nil {
+		return Former{}, false
+	}
+	return *l.former, true
+}
 
 // Done returns a channel that is closed when the lease ends. The signal for a
 // lease that could not be renewed is a local timer: it comes the safety margin
