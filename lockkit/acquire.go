@@ -2,6 +2,7 @@ package lockkit
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -59,17 +60,16 @@ func (t *LockTable) TryAcquire(ctx context.Context, name string, lease time.Dura
 	}
 	ctx = t.traceStart(ctx, TraceStart{Operation: OpTryAcquire, Lock: name})
 	l, err := c.try(ctx)
-	c.done(ctx, OpTryAcquire, l, err)
-	return l, err
+	return c.done(ctx, OpTryAcquire, l, err)
 }
 
 func (c *contender) try(ctx context.Context) (*Lease, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, c.wrap(ctx, err)
+		return nil, err
 	}
 	l, held, err := c.tryOnce(ctx)
 	if err != nil || l != nil {
-		return l, c.wrap(ctx, err)
+		return l, err
 	}
 	return nil, c.heldError(held, c.giveUpOnSchedule && onSchedule(held, c.t.clock.now()))
 }
@@ -89,19 +89,21 @@ func (t *LockTable) Acquire(ctx context.Context, name string, lease time.Duratio
 	}
 	ctx = t.traceStart(ctx, TraceStart{Operation: OpAcquire, Lock: name})
 	l, err := c.wait(ctx)
-	err = c.wrap(ctx, err)
-	c.done(ctx, OpAcquire, l, err)
-	return l, err
+	return c.done(ctx, OpAcquire, l, err)
 }
 
-// done tells the tracer and the log how an acquire ended.
-func (c *contender) done(ctx context.Context, op Operation, l *Lease, err error) {
-	c.t.traceEnd(ctx, TraceEnd{Operation: op, Lock: c.name, Err: err, Lease: l})
+// done tells the tracer and the log how an acquire ended, and makes its answer.
+func (c *contender) done(ctx context.Context, op Operation, l *Lease, err error) (*Lease, error) {
+	_, refusedByExtension := errors.AsType[*refusal](err)
+	benign := err != nil && (refusedByExtension || errors.Is(err, ErrHeld) || ctx.Err() != nil)
+	err = c.wrap(ctx, err)
+	c.t.traceEnd(ctx, TraceEnd{Operation: op, Lock: c.name, Err: err, Benign: benign, Lease: l})
 	if l == nil {
-		return
+		return nil, err
 	}
 	if former, ok := l.Takeover(); ok {
 		c.t.log(ctx, eventLockTakenOver, c.name, slog.Int64("token", l.token), slog.String("holder", c.t.cfg.label),
 			slog.String("former_holder", former.Holder), slog.Int64("former_token", former.Token))
 	}
+	return l, err
 }

@@ -109,7 +109,10 @@ func (l *Lease) heartbeat() {
 	// A call that is never answered must leave time for another.
 	traced := l.t.traceStart(ctx, TraceStart{Operation: OpRenew, Lock: l.name, Acquired: l.origin})
 	err := l.renew(traced, min(max(left/2, 20*time.Millisecond), left, readBound))
-	l.t.traceEnd(traced, TraceEnd{Operation: OpRenew, Lock: l.name, Err: err})
+	l.mu.Lock()
+	cut := err != nil && l.stopped
+	l.mu.Unlock()
+	l.t.traceEnd(traced, TraceEnd{Operation: OpRenew, Lock: l.name, Err: err, Benign: cut})
 	if err == nil || l.check(l.t.clock.now()) != nil {
 		return
 	}

@@ -80,6 +80,9 @@ type timeoutError struct{ err error }
 func (e *timeoutError) Error() string { return errTimeout.Error() + ": " + e.err.Error() }
 func (e *timeoutError) Unwrap() error { return errTimeout }
 
+// Timeout reports true, as for other errors of this kind.
+func (e *timeoutError) Timeout() bool { return true }
+
 // again calls send until it succeeds, fails for good, or has failed transiently
 // four times; pauses of 50, 100 and 200 ms lie between. Conflicts get twice as
 // many tries: they only say that another transaction touched the item.

@@ -33,7 +33,10 @@ type TraceEnd struct {
 	Lock      string
 	Table     string
 	Err       error
-	Lease     *Lease // of an acquire that succeeded
+	// Benign says that Err is an outcome and no failure: the lock is held, the
+	// extension refused, the caller's ctx ended, or a release cut a renewal off.
+	Benign bool
+	Lease  *Lease // of an acquire that succeeded
 }
 
 // Loss describes a lease that ended before it was released.

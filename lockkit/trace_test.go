@@ -201,3 +201,37 @@ func TestTracer(t *testing.T) {
 		}
 	})
 }
+
+// benign notes which errors are outcomes and no failures.
+type benign struct {
+	lockkit.NoTracer
+	terms
+}
+
+func (x *benign) TraceEnd(_ context.Context, e lockkit.TraceEnd) {
+	if e.Err != nil {
+		x.note(fmt.Sprintf("%s:%t", e.Operation, e.Benign))
+	}
+}
+
+func TestTracerTellsOutcomesFromFailures(t *testing.T) {
+	inWorld(t, func(w *world) {
+		t := w.t
+		x := &benign{}
+		locks := w.process(lockkit.WithTracer(x))
+		l := w.acquire(locks, lockkit.Extend(&ticker{tick: "100"}))
+		_, _ = w.process(lockkit.WithTracer(x)).TryAcquire(t.Context(), name, lease) // held
+		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultBlackHole})
+		time.Sleep(lease/3 + time.Millisecond)
+		w.release(l) // cuts the heartbeat off
+		_, _ = locks.Acquire(t.Context(), name, lease, lockkit.Extend(&ticker{tick: "100"}))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _ = locks.Acquire(ctx, name, lease)
+		w.db.Inject(locktest.Fault{Kind: locktest.FaultError, Code: "AccessDeniedException"})
+		_, _ = locks.Acquire(t.Context(), name, lease)
+		if got := x.String(); got != "TryAcquire:true Renew:true Acquire:true Acquire:true Acquire:false" {
+			t.Errorf("saw %s", got)
+		}
+	})
+}

@@ -8,11 +8,6 @@ import (
 	"github.com/solotick/solotick/lockkit"
 )
 
-// outcome tells an acquire that ended without a lease from one that failed.
-func outcome(err error) bool {
-	return errors.Is(err, lockkit.ErrHeld) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // errorType puts an error into one of few words, never its text: that may name
 // the holder.
 func errorType(err error) string {

@@ -110,10 +110,9 @@ func (t *tracer) TraceEnd(ctx context.Context, e lockkit.TraceEnd) {
 	span := trace.SpanFromContext(ctx)
 	defer span.End()
 	attributes := []attribute.KeyValue{keyTable.String(e.Table)}
-	failed := e.Err != nil
+	failed := e.Err != nil && !e.Benign
 	switch e.Operation {
 	case lockkit.OpAcquire, lockkit.OpTryAcquire:
-		failed = failed && !outcome(e.Err)
 		span.SetAttributes(keyAcquired.Bool(e.Lease != nil))
 		if e.Lease != nil {
 			_, takeover := e.Lease.Takeover()
@@ -121,6 +120,9 @@ func (t *tracer) TraceEnd(ctx context.Context, e lockkit.TraceEnd) {
 			t.acquisitions.Add(ctx, 1, metric.WithAttributes(append(attributes, keyTakeover.Bool(takeover))...))
 		}
 	case lockkit.OpRenew:
+		if e.Benign {
+			break // a release cut it off: neither a renewal nor a failed one
+		}
 		if failed {
 			attributes = append(attributes, keyErrorType.String(errorType(e.Err)))
 		}

@@ -68,6 +68,7 @@ func TestTakeoverAndLoss(t *testing.T) {
 		l := w.acquire(w.process(w.client))
 		w.occupy("9")
 		<-l.Done()
+		synctest.Wait() // for the renewal that found out
 		w.wantSpans(
 			"Lock.Acquire acquired=true db.collection.name=shop fencing_token=8 name=order-sweeper takeover=true",
 			"Lock.Renew db.collection.name=shop error.type=taken_over name=order-sweeper Error:taken_over",
