@@ -70,7 +70,7 @@ func (h *simHold) check(w *simWorld) bool {
 	switch {
 	case believes && now.since(trust) > h.limit+tolerance:
 		w.ledger.broken(toldInTime, "process %d believes %s after the send of the newest renewal that it knows of, of at most %s", h.p.id, now.since(trust), h.limit)
-	case believes && (h.lapsed || ended):
+	case believes && (h.lapsed || ended || !h.givingBack && h.ctx.Err() != nil):
 		w.ledger.broken(endedStays, "process %d believes in a lease that had ended", h.p.id)
 	case !ended && now.mono.Sub(trust.mono) > h.limit+tolerance && h.settled(0):
 		w.ledger.broken(toldInTime, "process %d is not told %s after the send of the newest renewal that it knows of, of at most %s", h.p.id, now.mono.Sub(trust.mono), h.limit)

@@ -48,6 +48,7 @@ type ledger struct {
 	changes   int                // how often they did
 	lease     time.Duration      // of the newest holder
 	versions  map[string]string  // whose each is that was ever sent
+	order     map[string]int     // in which they were first sent
 	were      map[string]bool    // versions ever on the item
 	tenures   map[string]*tenure // by owner
 	highest   int64              // token ever on the item
@@ -68,7 +69,7 @@ type tenure struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{versions: map[string]string{}, were: map[string]bool{}, tenures: map[string]*tenure{}, handed: map[int64]string{}, outcomes: map[int]bool{}}
+	return &ledger{versions: map[string]string{}, order: map[string]int{}, were: map[string]bool{}, tenures: map[string]*tenure{}, handed: map[int64]string{}, outcomes: map[int]bool{}}
 }
 
 func (l *ledger) broken(of invariant, format string, args ...any) {
@@ -87,8 +88,9 @@ func (l *ledger) sent(process int, operation, key, version, owner string) {
 	default:
 		l.broken(onlyTheLock, "process %d sent a %s", process, operation)
 	}
-	if version != "" {
+	if _, again := l.versions[version]; version != "" && !again {
 		l.versions[version] = owner
+		l.order[version] = len(l.order) + 1
 	}
 }
 
@@ -140,8 +142,12 @@ func (l *ledger) renewed(w lockWrite) {
 	if a.token != b.token {
 		l.broken(tokensRise, "a renewal changed the token from %d to %d", b.token, a.token)
 	}
-	if a.version != b.version && l.were[a.version] {
+	switch {
+	case a.version == b.version:
+	case l.were[a.version]:
 		l.broken(versionsNew, "version %.4s of process %d is back", a.version, w.process)
+	case l.order[a.version] < l.order[b.version]:
+		l.broken(versionsNew, "version %.4s of process %d replaced %.4s, which was sent after it", a.version, w.process, b.version)
 	}
 }
 

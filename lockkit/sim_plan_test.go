@@ -161,7 +161,8 @@ type simEvent struct {
 type incident int
 
 const (
-	pauses incident = iota
+	pauses        incident = iota
+	pausesSending          // as soon as it has sent its next write
 	suspends
 	crashes
 	setsClock
@@ -170,7 +171,7 @@ const (
 )
 
 func (i incident) String() string {
-	return [...]string{"pause", "suspend", "crash", "set clock", "delete", "free"}[i]
+	return [...]string{"pause", "pause when sending", "suspend", "crash", "set clock", "delete", "free"}[i]
 }
 
 func drawPlan(t *rapid.T) simPlan {
@@ -246,14 +247,14 @@ func (p simPlan) drawTrouble(t *rapid.T) trouble {
 }
 
 func (p simPlan) drawEvent(t *rapid.T) simEvent {
-	kinds := []incident{pauses, suspends, crashes, freesItem}
+	kinds := []incident{pauses, pausesSending, suspends, crashes, freesItem}
 	switch p.Flavour {
 	case deleting:
 		kinds = append(kinds, deletesItem, deletesItem)
 	case forward:
 		kinds = append(kinds, setsClock, setsClock)
 	case backward:
-		kinds = []incident{pauses, crashes, setsClock, setsClock, freesItem}
+		kinds = []incident{pauses, pausesSending, crashes, setsClock, setsClock, freesItem}
 	default:
 	}
 	return simEvent{

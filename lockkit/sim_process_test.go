@@ -29,6 +29,7 @@ type simProcess struct {
 	trusts   map[string]reading // of the newest version that each owner knows is on the item
 	troubled time.Duration      // when something was last in its way
 	hurting  int                // requests under way that something is in the way of
+	trap     time.Duration      // how long it is paused once it has sent a write; 0: it is not
 	contends *contention        // the acquire under way
 	done     chan struct{}      // closed when its goroutine has returned
 }

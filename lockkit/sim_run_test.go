@@ -117,6 +117,8 @@ func (w *simWorld) happen(e simEvent) {
 			if p.freeze(how) {
 				time.AfterFunc(w.plan.units(e.For), p.thaw)
 			}
+		case pausesSending:
+			p.trap = w.plan.units(e.For)
 		case crashes:
 			w.kill(p, e.For)
 		case setsClock:

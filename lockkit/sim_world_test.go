@@ -69,6 +69,11 @@ func (w *simWorld) sent(p *simProcess, r *simRequest) harm {
 		}
 	}
 	w.ledger.sent(p.id, r.operation, r.Key["pk"].S, r.version(), r.owner())
+	if p.trap > 0 && r.writes() && p.freeze(paused) {
+		w.tell("process %d: pause while it sends", p.id)
+		time.AfterFunc(p.trap, p.thaw)
+		p.trap = 0
+	}
 	for _, h := range w.harms {
 		if !h.befalls(p) || !h.All && h.Reads == r.writes() {
 			continue
