@@ -16,7 +16,7 @@ const abandonBound = 75 * time.Millisecond
 func (c *contender) abandon(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	values := Item{":lko": stringValue(c.owner)}
-	c.t.cfg.expiry(values, c.t.clock.now().wall, c.noTTL)
+	c.t.expiry(values, c.t.clock.now().wall, c.noTTL)
 	in := c.t.form(shape{noTTL: c.noTTL}).input(c.t, c.name, values, "")
 	in.ReturnValuesOnConditionCheckFailure = ""
 	_, _ = c.t.update(ctx, in, abandonBound, c.requests)

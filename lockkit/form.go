@@ -149,9 +149,9 @@ func (w *words) expire(c *config, never bool) {
 }
 
 // expiry is the value of expire.
-func (c *config) expiry(values Item, now time.Time, never bool) {
-	if c.ttl != "" && !never {
-		values[":lke"] = numberValue(now.Add(c.retention).Unix())
+func (t *LockTable) expiry(values Item, now time.Time, never bool) {
+	if t.cfg.ttl != "" && !never {
+		values[":lke"] = numberValue(now.Add(t.cfg.retention).Unix())
 	}
 }
 

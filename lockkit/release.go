@@ -29,11 +29,10 @@ func (l *Lease) Release(ctx context.Context) error {
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil {
 		bound = min(bound, time.Until(deadline))
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), bound, errTimeout)
-	defer cancel()
+	ctx, deadline := context.WithoutCancel(ctx), time.Now().Add(bound)
 
 	l.rest() // before the lane, to get a renewal under way out of it
-	if err := l.enter(ctx); err != nil {
+	if err := l.enterBy(ctx, deadline); err != nil {
 		// A transaction of this lease hangs in the lane. The holder is done all the
 		// same, and nothing renews the lease any more.
 		return l.unreleased(ctx, err)
@@ -51,7 +50,7 @@ func (l *Lease) Release(ctx context.Context) error {
 		return ended // not ours any more: nothing to give back
 	}
 	traced := l.t.traceStart(ctx, TraceStart{Operation: OpRelease, Lock: l.name})
-	verdict, err := l.free(traced, bound)
+	verdict, err := l.free(traced, bound, deadline)
 	l.t.traceEnd(traced, TraceEnd{Operation: OpRelease, Lock: l.name, Err: err})
 	if verdict == refusedByExtension {
 		l.mu.Lock()
@@ -89,6 +88,18 @@ func (l *Lease) rest() {
 	}
 }
 
+// enterBy takes the lane. A free one, which is the rule, needs no timer.
+func (l *Lease) enterBy(ctx context.Context, deadline time.Time) error {
+	select {
+	case l.lane <- struct{}{}:
+		return nil
+	default:
+	}
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline, errTimeout)
+	defer cancel()
+	return l.enter(ctx)
+}
+
 type verdict int
 
 const (
@@ -99,19 +110,20 @@ const (
 
 // free sends the release until it has an answer. The body is the same in every
 // try, so a try that meets an earlier one's success can tell.
-func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) {
+func (l *Lease) free(ctx context.Context, bound time.Duration, deadline time.Time) (verdict, error) {
 	w := l.about(VerbRelease, l.t.clock.now())
 	in, err := l.composeRelease(w)
 	if err != nil {
 		return unanswered, err
 	}
-	pause := 50 * time.Millisecond
-	for {
-		out, err := l.t.update(ctx, in, max(bound/3, 100*time.Millisecond), l.requests)
-		if err == nil {
-			l.wrote(w, out.Attributes)
-			return definite, nil
-		}
+	each := max(bound/3, 100*time.Millisecond)
+	out, err := l.t.update(ctx, in, min(each, time.Until(deadline)), l.requests)
+	if err != nil { // only further tries need a limit for all of them
+		var cancel func()
+		ctx, cancel = context.WithDeadlineCause(ctx, deadline, errTimeout)
+		defer cancel()
+	}
+	for pause := 50 * time.Millisecond; err != nil; pause *= 2 {
 		if noTable(err) {
 			return definite, l.end(ReasonTableNotFound, fmt.Sprintf("table %q does not exist", l.t.table), err)
 		}
@@ -133,8 +145,10 @@ func (l *Lease) free(ctx context.Context, bound time.Duration) (verdict, error) 
 		if !ok && !transient(err) || !l.t.clock.sleep(ctx, pause) {
 			return unanswered, err
 		}
-		pause *= 2
+		out, err = l.t.update(ctx, in, each, l.requests)
 	}
+	l.wrote(w, out.Attributes)
+	return definite, nil
 }
 
 // settleRelease decides what a refused release means from the item in its way.
@@ -175,7 +189,7 @@ func (l *Lease) landed(w Write, item Item, rec record) bool {
 
 func (l *Lease) composeRelease(w Write) (*dynamodb.UpdateItemInput, error) {
 	values := make(Item, 4)
-	l.t.cfg.expiry(values, w.Sent, l.noTTL)
+	l.t.expiry(values, w.Sent, l.noTTL)
 	versions := l.mineValues(values)
 	f, err := l.t.form(shape{verb: VerbRelease, extended: l.ext != nil, noTTL: l.noTTL, versions: versions}).extend(l.ext, w, values)
 	if err != nil {

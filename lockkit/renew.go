@@ -261,7 +261,7 @@ func (l *Lease) about(verb Verb, sent moment) Write {
 func (l *Lease) composeRenewal(version string, sent moment, w Write) (*dynamodb.UpdateItemInput, error) {
 	values := make(Item, 6)
 	values[":lkv"], values[":lka"] = stringValue(version), stampValue(l.owner, sent.wall)
-	l.t.cfg.expiry(values, sent.wall, l.noTTL)
+	l.t.expiry(values, sent.wall, l.noTTL)
 	versions := l.mineValues(values)
 	f, err := l.t.form(shape{verb: VerbRenew, extended: l.ext != nil, noTTL: l.noTTL, versions: versions}).extend(l.ext, w, values)
 	if err != nil {

@@ -26,7 +26,7 @@ func (c *contender) compose(version string, sent moment, from observation) (*dyn
 	if s.until {
 		values[":lku"] = stampValue(c.owner, c.until)
 	}
-	t.cfg.expiry(values, sent.wall, c.noTTL)
+	t.expiry(values, sent.wall, c.noTTL)
 	if from.owner != "" {
 		values[":lkso"], values[":lksv"] = stringValue(from.owner), stringValue(from.version)
 		s.over = overSeen
