@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 
 	"github.com/aws/smithy-go"
@@ -19,19 +20,34 @@ import (
 	"github.com/solotick/solotick/lockkit/lockotel"
 )
 
+// global is a tracer made before the global providers were set. They pass on
+// what was made before them only when they are set for the first time, so that
+// runs of the test share it.
+var global = sync.OnceValue(func() (g struct {
+	tracer lockkit.Tracer
+	err    error
+	spans  *tracetest.InMemoryExporter
+	reader *sdkmetric.ManualReader
+}) {
+	g.tracer, g.err = lockotel.New(lockotel.WithTracerProvider(nil), lockotel.WithMeterProvider(nil))
+	g.spans = tracetest.NewInMemoryExporter()
+	g.reader = sdkmetric.NewManualReader(sdkmetric.WithTemporalitySelector(sdkmetric.DeltaTemporalitySelector))
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(g.spans)))
+	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(g.reader)))
+	return g
+})
+
 // Without options, and with nil ones, the global providers are told, also when
 // they are set after New.
 func TestGlobalProviders(t *testing.T) {
-	tracer, err := lockotel.New(lockotel.WithTracerProvider(nil), lockotel.WithMeterProvider(nil))
-	if err != nil {
-		t.Fatal(err)
+	g := global()
+	if g.err != nil {
+		t.Fatal(g.err)
 	}
-	spans, reader := tracetest.NewInMemoryExporter(), sdkmetric.NewManualReader()
-	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)))
-	otel.SetMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
-	ctx := tracer.TraceStart(t.Context(), lockkit.TraceStart{Operation: lockkit.OpRenew, Lock: name, Table: table})
-	tracer.TraceEnd(ctx, lockkit.TraceEnd{Operation: lockkit.OpRenew, Lock: name, Table: table})
-	w := &world{t: t, spans: spans, reader: reader}
+	g.spans.Reset()
+	ctx := g.tracer.TraceStart(t.Context(), lockkit.TraceStart{Operation: lockkit.OpRenew, Lock: name, Table: table})
+	g.tracer.TraceEnd(ctx, lockkit.TraceEnd{Operation: lockkit.OpRenew, Lock: name, Table: table})
+	w := &world{t: t, spans: g.spans, reader: g.reader}
 	w.wantSpans("Lock.Renew db.collection.name=shop name=order-sweeper")
 	w.wantMetrics("solotick.lock.renewals {renewal} db.collection.name=shop 1")
 }
