@@ -65,23 +65,21 @@ func (w *simWorld) step() {
 // check judges one lease, and reports whether its holder believes.
 func (h *simHold) check(w *simWorld) bool {
 	now, trust := h.p.read(), h.p.trusts[h.lease.Owner()]
-	believes := lockkit.Believes(h.lease)
-	ended, third := closed(h.lease.Done()), h.lease.Duration()/3 // a suspend may be told that late
-	switch {
-	case believes && now.since(trust) > h.limit+tolerance:
-		w.ledger.broken(toldInTime, "process %d believes %s after the send of the newest renewal that it knows of, of at most %s", h.p.id, now.since(trust), h.limit)
-	case believes && (h.lapsed || ended || !h.givingBack && h.ctx.Err() != nil):
-		w.ledger.broken(endedStays, "process %d believes in a lease that had ended", h.p.id)
-	case !ended && now.mono.Sub(trust.mono) > h.limit+tolerance && h.settled(0):
-		w.ledger.broken(toldInTime, "process %d is not told %s after the send of the newest renewal that it knows of, of at most %s", h.p.id, now.mono.Sub(trust.mono), h.limit)
-	case !ended && now.since(trust) > h.limit+third+tolerance && h.settled(third) && !h.jumped() && !h.givingBack:
-		w.ledger.broken(toldInTime, "process %d is not told after a suspend", h.p.id)
+	third := h.lease.Duration() / 3
+	b := belief{
+		process: h.p.id, believes: lockkit.Believes(h.lease), over: h.lapsed || !h.givingBack && h.ctx.Err() != nil, told: closed(h.lease.Done()),
+		since: now.since(trust), running: now.mono.Sub(trust.mono), limit: h.limit,
+		settled: h.settled(0),
+		// A suspend may be told a third of the lease late, by the heartbeat, which a
+		// release has ended.
+		noticed: now.since(trust) > h.limit+third && h.settled(third) && !h.jumped() && !h.givingBack,
 	}
-	h.lapsed = h.lapsed || !believes
-	if ended {
+	w.ledger.judge(b)
+	h.lapsed = h.lapsed || !b.believes
+	if b.told {
 		h.checkEnd(w, trust)
 	}
-	return believes
+	return b.believes
 }
 
 // settled reports whether the process has run for a while, so that what was due
@@ -111,15 +109,11 @@ func (h *simHold) checkEnd(w *simWorld, trust reading) {
 			w.ledger.lost(h.lease.Owner(), ended.Reason, h.p.disturbedSince(trust.at) || w.plan.Flavour == bounded)
 		}
 	}
-	if err := h.lease.Err(); !errors.Is(err, h.err) {
-		w.ledger.broken(endedStays, "process %d: Err is %v after %v", h.p.id, err, h.err)
-	}
+	err, cause := h.lease.Err(), context.Cause(h.ctx)
 	if h.endedAt == w.now() {
-		return // its context is being cancelled
+		cause = h.err // its context is being cancelled
 	}
-	if cause := context.Cause(h.ctx); !errors.Is(cause, h.err) {
-		w.ledger.broken(endedStays, "process %d: the lease ended with %v, its context with %v", h.p.id, h.err, cause)
-	}
+	w.ledger.stays(h.p.id, h.err, err, cause)
 }
 
 // disturbedSince reports whether anything was in the way of the process since.
