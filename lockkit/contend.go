@@ -41,7 +41,10 @@ func (t *LockTable) contender(name string, lease time.Duration, opts []AcquireOp
 	for _, o := range opts {
 		o(c)
 	}
-	if left := c.until.Sub(t.clock.now().wall); !c.until.IsZero() && left < lease {
+	if c.until.IsZero() {
+		return c, nil
+	}
+	if left := c.until.Sub(t.clock.now().wall); left < lease {
 		return nil, fmt.Errorf("lockkit: acquire %q: this process is to be gone at %s, in %s: expected at least one lease, %s", name, c.until.Format(time.RFC3339Nano), left, lease)
 	}
 	return c, nil

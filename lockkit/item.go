@@ -131,8 +131,8 @@ func stamp(v types.AttributeValue, owner string) time.Time {
 	return time.UnixMilli(ms)
 }
 
-func stampValue(owner string, at time.Time) types.AttributeValue {
-	return &types.AttributeValueMemberM{Value: Item{"owner": stringValue(owner), "ms": numberValue(at.UnixMilli())}}
+func stampValue(owner, ms types.AttributeValue) types.AttributeValue {
+	return &types.AttributeValueMemberM{Value: Item{"owner": owner, "ms": ms}}
 }
 
 func stringValue(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

@@ -260,9 +260,9 @@ func (l *Lease) about(verb Verb, sent moment) Write {
 
 func (l *Lease) composeRenewal(version string, sent moment, w Write) (*dynamodb.UpdateItemInput, error) {
 	values := make(Item, 6)
-	values[":lkv"], values[":lka"] = stringValue(version), stampValue(l.owner, sent.wall)
-	l.t.expiry(values, sent.wall, l.noTTL)
 	versions := l.mineValues(values)
+	values[":lkv"], values[":lka"] = stringValue(version), stampValue(values[":lko"], numberValue(sent.wall.UnixMilli()))
+	l.t.expiry(values, sent.wall, l.noTTL)
 	f, err := l.t.form(shape{verb: VerbRenew, extended: l.ext != nil, noTTL: l.noTTL, versions: versions}).extend(l.ext, w, values)
 	if err != nil {
 		return nil, err

@@ -196,7 +196,7 @@ func (t *LockTable) TakeoverDelay() time.Duration { return t.cfg.takeoverDelay }
 func (t *LockTable) key(name string) Item {
 	key := Item{t.cfg.partitionKey: stringValue(keyPrefix + name)}
 	if t.cfg.sortKey != "" {
-		key[t.cfg.sortKey] = stringValue(sortKey)
+		key[t.cfg.sortKey] = lockSort
 	}
 	return key
 }

@@ -12,19 +12,20 @@ import (
 func (c *contender) compose(version string, sent moment, from observation) (*dynamodb.UpdateItemInput, error) {
 	t := c.t
 	s := shape{verb: VerbAcquire, extended: c.ext != nil, noTTL: c.noTTL, until: !c.until.IsZero()}
+	owner, ms := stringValue(c.owner), numberValue(base(sent))
 	values := Item{
 		":lkt": lockType, ":lkm": highest, ":lk1": one,
-		":lko": stringValue(c.owner),
+		":lko": owner,
 		":lkv": stringValue(version),
 		":lkl": numberValue(c.lease.Milliseconds()),
-		":lka": stampValue(c.owner, sent.wall),
-		":lkb": numberValue(base(sent)),
+		":lka": stampValue(owner, ms),
+		":lkb": ms,
 	}
 	if t.cfg.label != "" {
 		values[":lkh"] = stringValue(t.cfg.label)
 	}
 	if s.until {
-		values[":lku"] = stampValue(c.owner, c.until)
+		values[":lku"] = stampValue(owner, numberValue(c.until.UnixMilli()))
 	}
 	t.expiry(values, sent.wall, c.noTTL)
 	if from.owner != "" {
@@ -41,8 +42,9 @@ func (c *contender) compose(version string, sent moment, from observation) (*dyn
 	return f.input(t, c.name, values, types.ReturnValueAllOld), nil
 }
 
-// Values that are the same in every acquire. Nobody changes them.
+// Values that are always the same. Nobody changes them.
 var (
+	lockSort = stringValue(sortKey)
 	lockType = stringValue(typeLock)
 	highest  = numberValue(math.MaxInt64)
 	one      = numberValue(1)
