@@ -171,7 +171,7 @@ func TestContextBoundsTheWaitOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		time.Sleep(5 * lease)
+		time.Sleep(5*lease + time.Second)
 		if err := l.Err(); err != nil {
 			t.Errorf("the end of the acquire's ctx ended the lease: %v", err)
 		}

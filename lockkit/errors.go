@@ -3,6 +3,7 @@ package lockkit
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -35,15 +36,19 @@ type HeldError struct {
 
 // Error names the lock, the table and the holder.
 func (e *HeldError) Error() string {
-	by := "by a holder without a label"
-	if e.Holder != "" {
-		by = fmt.Sprintf("by %q", e.Holder)
-	}
 	state := ""
 	if e.Alive {
 		state = ", which is alive"
 	}
-	return fmt.Sprintf("lockkit: lock %q in table %q is held %s%s (token %d, lease %s)", e.Lock, e.Table, by, state, e.Token, e.Lease)
+	return fmt.Sprintf("lockkit: lock %q in table %q is held by %s%s (token %d, lease %s)", e.Lock, e.Table, labelled(e.Holder), state, e.Token, e.Lease)
+}
+
+// labelled names a holder in a sentence.
+func labelled(holder string) string {
+	if holder == "" {
+		return "a holder without a label"
+	}
+	return strconv.Quote(holder)
 }
 
 // Is matches [ErrHeld].

@@ -123,7 +123,7 @@ func TestExtensionRefusesAtALook(t *testing.T) {
 		wait := background(func() {
 			_, err = w.process().Acquire(t.Context(), name, lease, lockkit.Extend(&ticker{tick: "200"}))
 		})
-		time.Sleep(5 * lease)
+		time.Sleep(5*lease + time.Second)
 		w.release(first)
 		wait()
 		if !errors.Is(err, errDone) {
@@ -149,7 +149,7 @@ func TestReleaseRefusedByTheExtensionGoesOn(t *testing.T) {
 		if err := l.Err(); err != nil {
 			t.Fatalf("the lease ended: %v", err)
 		}
-		time.Sleep(4 * lease) // its heartbeat goes on
+		time.Sleep(4*lease + time.Second) // its heartbeat goes on
 		if err := l.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -82,7 +82,7 @@ func TestGuaranteeLostAnswerIsNoLostLock(t *testing.T) {
 			t := w.t
 			l := w.acquire(w.process())
 			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer, Count: 3})
-			time.Sleep(3 * lease)
+			time.Sleep(3*lease + time.Second)
 			if err := l.Err(); err != nil {
 				t.Error(err)
 			}

@@ -125,7 +125,7 @@ func TestGuaranteeLosingIsFinal(t *testing.T) {
 		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDelayAnswer, Wait: 2 * lease, Count: -1})
 		<-l.Done()
 		w.db.ResetRequests()
-		time.Sleep(3 * lease)
+		time.Sleep(3*lease + time.Second)
 		first := l.Err()
 		if err := l.Renew(t.Context()); !errors.Is(err, lockkit.ErrLeaseLost) || !errors.Is(err, first) {
 			t.Errorf("renewed to %v, want %v", err, first)
@@ -233,7 +233,7 @@ func TestGuaranteeDeadHolderIsReplaced(t *testing.T) {
 		// A newcomer, who finds it dead.
 		dead := w.acquire(w.process())
 		w.crash(dead)
-		time.Sleep(2 * lease)
+		time.Sleep(2*lease + time.Second)
 		w.db.ResetRequests()
 		waited := elapsed(func() { next = w.acquire(w.process()) })
 		if waited < lease || waited > lease*102/100 {

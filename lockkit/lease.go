@@ -172,7 +172,7 @@ func (l *Lease) expire() {
 func (l *Lease) expired(now moment) *EndedError {
 	l.mu.Lock()
 	mono, wall := now.since(l.sent)
-	detail := "no renewal has succeeded since " + mono.Round(time.Millisecond).String() + " before this was noticed"
+	detail := "the last renewal that succeeded was sent " + mono.Round(time.Millisecond).String() + " ago"
 	if wall > mono+l.margin() {
 		detail = "the wall clock has moved further than the monotonic one: this machine was suspended, or its clock was set"
 	}

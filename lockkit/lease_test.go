@@ -76,7 +76,7 @@ func TestKeptThroughPassingFailures(t *testing.T) {
 				t := w.t
 				l := w.acquire(w.process())
 				w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultError, Code: code, Count: 6})
-				time.Sleep(3 * lease)
+				time.Sleep(3*lease + time.Second)
 				if err := l.Err(); err != nil {
 					t.Error(err)
 				}
@@ -187,7 +187,7 @@ func TestRenewReturnsOtherErrors(t *testing.T) {
 		if err := l.Renew(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want the ctx error", err)
 		}
-		time.Sleep(2 * lease)
+		time.Sleep(2*lease + time.Second)
 		if err := l.Err(); err != nil {
 			t.Error(err)
 		}

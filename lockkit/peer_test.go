@@ -1,7 +1,6 @@
 package lockkit_test
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"strconv"
@@ -132,11 +131,11 @@ func TestPeerOfAnotherLanguage(t *testing.T) {
 
 // beat renews as a live holder does until stop.
 func (p *peer) beat() (stop func()) {
-	ctx, cancel := context.WithCancel(p.w.t.Context())
+	done := make(chan struct{})
 	wait := background(func() {
 		for tick := time.NewTicker(lease / 3); ; {
 			select {
-			case <-ctx.Done():
+			case <-done:
 				tick.Stop()
 				return
 			case <-tick.C:
@@ -144,5 +143,5 @@ func (p *peer) beat() (stop func()) {
 			}
 		}
 	})
-	return func() { cancel(); wait() }
+	return func() { close(done); wait() }
 }

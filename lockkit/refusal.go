@@ -28,8 +28,8 @@ func (c *contender) wrap(ctx context.Context, err error) error {
 	}
 	seen := ""
 	if c.last.owner != "" {
-		seen = fmt.Sprintf("; last seen held by %q with token %d, unchanged for %s of its lease of %s",
-			c.last.holder, c.last.token, c.t.clock.now().mono.Sub(c.last.since).Round(time.Millisecond), c.last.lease)
+		seen = fmt.Sprintf("; last seen held by %s with token %d, unchanged for %s of its lease of %s",
+			labelled(c.last.holder), c.last.token, c.t.clock.now().mono.Sub(c.last.since).Round(time.Millisecond), c.last.lease)
 	}
 	if ctxErr := ctx.Err(); ctxErr != nil {
 		if cause := context.Cause(ctx); !errors.Is(cause, ctxErr) {

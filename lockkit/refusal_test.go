@@ -3,6 +3,7 @@ package lockkit_test
 import (
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,29 @@ func TestMissingTable(t *testing.T) {
 	})
 }
 
+// A table with other keys than the options say is the likeliest first mistake.
+func TestOtherKeysAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		option lockkit.Option
+		want   string
+	}{
+		{lockkit.WithKeys("PK", "SK"), `the string keys "PK" and "SK"`},
+		{lockkit.WithKeys("pk", ""), `the string key "pk" and no sort key`},
+	} {
+		inWorld(t, func(w *world) {
+			t := w.t
+			locks := w.process(c.option)
+			_, acquire := locks.Acquire(t.Context(), name, lease)
+			_, state := locks.State(t.Context(), name)
+			for _, err := range []error{acquire, state} {
+				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "WithKeys") {
+					t.Errorf("got %v, want the keys that were sent and what to do", err)
+				}
+			}
+		})
+	}
+}
+
 func TestOptionsAreChecked(t *testing.T) {
 	client := locktest.New().Client()
 	for _, c := range []struct {
@@ -135,6 +159,14 @@ func TestOptionsAreChecked(t *testing.T) {
 		if _, err := lockkit.New(client, table, c.option); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", c.name, err, c.want)
 		}
+	}
+	for _, bad := range []string{"lo ck", "ab", "a/b"} {
+		if _, err := lockkit.New(client, bad); err == nil || !strings.Contains(err.Error(), strconv.Quote(bad)) {
+			t.Errorf("table %q: %v", bad, err)
+		}
+	}
+	if _, err := lockkit.New(client, "arn:aws:dynamodb:eu-west-1:123456789012:table/locks"); err != nil {
+		t.Error(err)
 	}
 	if _, err := lockkit.New(nil, ""); err == nil || !strings.Contains(err.Error(), "client is nil") || !strings.Contains(err.Error(), "table name is empty") {
 		t.Errorf("got %v, want both faults", err)

@@ -14,9 +14,8 @@ import (
 // Release gives the lock back. It stops the heartbeat and waits for it first,
 // then sends one conditional write that frees the lock if it is still this
 // lease's and touches no successor's. It works when ctx has been cancelled: only
-// a deadline that still lies ahead bounds it, and so do a third of the lease and
-// five seconds. It is idempotent: a call after one that was answered returns
-// that answer.
+// a deadline that still lies ahead bounds it, and so do five seconds. It is
+// idempotent: a call after one that was answered returns that answer.
 //
 // A lease that had ended, but that nobody has taken over, is freed as well, so
 // that nobody waits out a lock that nobody uses; that is a success. When the
@@ -25,7 +24,7 @@ import (
 // lease. When an extension refuses the release, the error is its own, and the
 // lease goes on.
 func (l *Lease) Release(ctx context.Context) error {
-	bound := min(l.duration/3, readBound)
+	bound := readBound
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil {
 		bound = min(bound, time.Until(deadline))
 	}
@@ -73,7 +72,7 @@ func (l *Lease) Release(ctx context.Context) error {
 func (l *Lease) unreleased(ctx context.Context, err error) error {
 	_ = l.end(ReasonReleased, "", nil)
 	l.t.log(ctx, eventReleaseFailed, l.name, slog.Any("error", err), slog.Int64("token", l.token))
-	return l.wrap("release", err)
+	return l.wrap("release", fmt.Errorf("the lock is free once its lease is over: %w", err))
 }
 
 // rest stops the heartbeat, and ends the request of one that is running.

@@ -208,7 +208,7 @@ func (l *Lease) mine(item Item) (string, *EndedError) {
 	case !rec.held():
 		return "", l.end(ReasonTakenOver, "the lock is free: somebody released it", nil)
 	case rec.owner != l.owner || rec.token != l.token:
-		return "", l.end(ReasonTakenOver, fmt.Sprintf("held by %q with token %d", rec.holder, rec.token), nil)
+		return "", l.end(ReasonTakenOver, fmt.Sprintf("held by %s with token %d", labelled(rec.holder), rec.token), nil)
 	}
 	l.mu.Lock()
 	_, known := l.chain.sent(rec.version)

@@ -3,6 +3,8 @@ package lockkit
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -38,7 +40,7 @@ func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bo
 	defer cancel()
 	count(n)
 	out, err := t.client.UpdateItem(ctx, in, oneTry)
-	return out, explain(ctx, err)
+	return out, t.explain(ctx, err)
 }
 
 // read reads the lock item once, strongly consistent; nil when there is none.
@@ -51,7 +53,7 @@ func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, 
 		count(n)
 		out, err := t.client.GetItem(ctx, in, oneTry)
 		if err != nil {
-			return explain(ctx, err)
+			return t.explain(ctx, err)
 		}
 		item = out.Item
 		return nil
@@ -59,9 +61,10 @@ func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, 
 	return item, err
 }
 
-// explain puts our own time limit in the place of the SDK's "canceled". An answer
-// that arrived together with the limit stays what it is.
-func explain(ctx context.Context, err error) error {
+// explain puts our own time limit in the place of the SDK's "canceled", and says
+// which keys were sent where the table has others. An answer that arrived
+// together with the limit stays what it is.
+func (t *LockTable) explain(ctx context.Context, err error) error {
 	canceled := errors.Is(err, context.DeadlineExceeded)
 	if c, ok := errors.AsType[interface {
 		error
@@ -71,6 +74,13 @@ func explain(ctx context.Context, err error) error {
 	}
 	if canceled && errors.Is(context.Cause(ctx), errTimeout) {
 		return &timeoutError{err: err}
+	}
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "ValidationException" && strings.Contains(api.ErrorMessage(), "key") {
+		keys := fmt.Sprintf("the string keys %q and %q", t.cfg.partitionKey, t.cfg.sortKey)
+		if t.cfg.sortKey == "" {
+			keys = fmt.Sprintf("the string key %q and no sort key", t.cfg.partitionKey)
+		}
+		return fmt.Errorf("table %q was taken to have %s: if it has others, name them with WithKeys: %w", t.table, keys, err)
 	}
 	return err
 }

@@ -45,6 +45,7 @@ type ledger struct {
 	changed   time.Duration      // when owner or version last changed
 	changes   int                // how often they did
 	lease     time.Duration      // of the newest holder
+	longest   time.Duration      // lease of any holder
 	versions  map[string]string  // whose each is that was ever sent
 	order     map[string]int     // in which they were first sent
 	were      map[string]bool    // versions ever on the item
@@ -173,7 +174,7 @@ func (l *ledger) acquired(w lockWrite) {
 		t.ghost = true
 	}
 	t.tokens[a.token] = true
-	l.lease = a.lease
+	l.lease, l.longest = a.lease, max(l.longest, a.lease)
 }
 
 // note remembers an item.
@@ -208,10 +209,12 @@ func (l *ledger) robbed(owner string) bool {
 }
 
 // patience is how long a lock may stay as it is while a contender runs
-// undisturbed: it sees the newest version within a third of the lease, waits for
-// a lease and its takeover delay, and its clock may be slow.
+// undisturbed: it looks after a third of the lease that it saw before, which may
+// be another holder's, waits for a lease and its takeover delay from then on, and
+// its clock may be slow.
 func (l *ledger) patience(delay, extra time.Duration) time.Duration {
-	return time.Duration(float64(l.lease*4/3+delay)*1.021) + extra + time.Second/2
+	look := min(l.longest/3, 10*time.Second)
+	return time.Duration(float64(look+l.lease+delay)*1.021) + extra + time.Second/2
 }
 
 // waited judges how long a contender has gone without anything in its way, and

@@ -16,7 +16,7 @@ func simulate(ctx context.Context, p simPlan) *simWorld {
 		plan: p, db: locktest.New(), began: time.Now(), over: make(chan struct{}),
 		ledger: newLedger(), alive: make([]*simProcess, len(p.Procs)+1),
 	}
-	w.ledger.lease = p.Lease
+	w.ledger.lease, w.ledger.longest = p.Lease, p.Lease
 	w.ledger.bounded = p.Flavour == bounded
 	w.skew = 2*time.Second + p.units(p.Span)/10 // apart at the beginning, and by their rates
 	if err := locktest.CreateTable(ctx, w.db.Client(), table, "pk", "sk"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -132,6 +133,9 @@ func New(client Client, table string, opts ...Option) (*LockTable, error) {
 	if table == "" {
 		faults = append(faults, errors.New("the table name is empty: pass the name or ARN of the table that holds the locks"))
 	}
+	if table != "" && !tableName.MatchString(table) {
+		faults = append(faults, fmt.Errorf("table name %q: expected 3 to 255 letters, digits, \"_\", \"-\" and \".\", or the table's ARN", table))
+	}
 	faults = append(faults, c.check()...)
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("lockkit: new lock table: %w", err)
@@ -139,7 +143,9 @@ func New(client Client, table string, opts ...Option) (*LockTable, error) {
 	return &LockTable{client: client, table: table, cfg: c, clock: system()}, nil
 }
 
-func (c config) check() []error {
+var tableName = regexp.MustCompile(`^([a-zA-Z0-9_.-]{3,255}|arn:.+:table/[a-zA-Z0-9_.-]{3,255})$`)
+
+func (c *config) check() []error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	taken := map[string]string{}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -108,7 +111,8 @@ func (l *Lease) send(ctx context.Context, tx **transaction, items []types.Transa
 	cancelled, definite := errors.AsType[*types.TransactionCanceledException](err)
 	switch {
 	case noTable(err):
-		return err // of the items, or of the lock: the heartbeat will tell
+		// Of the items, or the lock's: then the heartbeat will tell.
+		return fmt.Errorf("a table of the transaction does not exist in this account and Region; the lock is in %q, the items in %s: %w", l.t.table, strings.Join(tables(items), ", "), err)
 	case !definite && unanswerable(err):
 		b.unknown = true
 		return errors.Join(errAgain, err)
@@ -215,7 +219,35 @@ func (l *Lease) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInp
 	defer cancel()
 	count(l.requests)
 	_, err := l.t.client.TransactWriteItems(ctx, in, oneTry)
-	return explain(ctx, err)
+	return l.t.explain(ctx, err)
+}
+
+// tables lists the tables that the items are in, once each.
+func tables(items []types.TransactWriteItem) []string {
+	var names []string
+	for _, it := range items {
+		table, _ := target(it)
+		if name := strconv.Quote(aws.ToString(table)); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// target returns the table and the key of an action; a put's key is in its item.
+func target(it types.TransactWriteItem) (table *string, key Item) {
+	switch {
+	case it.Put != nil:
+		return it.Put.TableName, it.Put.Item
+	case it.Update != nil:
+		return it.Update.TableName, it.Update.Key
+	case it.Delete != nil:
+		return it.Delete.TableName, it.Delete.Key
+	case it.ConditionCheck != nil:
+		return it.ConditionCheck.TableName, it.ConditionCheck.Key
+	default:
+		return nil, nil
+	}
 }
 
 // checkItems refuses before any request what DynamoDB would refuse without
@@ -226,18 +258,7 @@ func (l *Lease) checkItems(items []types.TransactWriteItem) error {
 	}
 	lock := l.t.key(l.name)
 	for i, it := range items {
-		var table *string
-		var key Item
-		switch {
-		case it.Put != nil:
-			table, key = it.Put.TableName, it.Put.Item
-		case it.Update != nil:
-			table, key = it.Update.TableName, it.Update.Key
-		case it.Delete != nil:
-			table, key = it.Delete.TableName, it.Delete.Key
-		case it.ConditionCheck != nil:
-			table, key = it.ConditionCheck.TableName, it.ConditionCheck.Key
-		}
+		table, key := target(it)
 		same := aws.ToString(table) == l.t.table
 		for name, v := range lock {
 			same = same && reflect.DeepEqual(key[name], v)

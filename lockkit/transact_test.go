@@ -84,7 +84,7 @@ func TestGuaranteeTransactionIsAppliedOnce(t *testing.T) {
 				if err := l.Transact(t.Context(), count()); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(3 * lease)
+				time.Sleep(3*lease + time.Second)
 				if got := w.counted(); got != "1" {
 					t.Errorf("applied %s times", got)
 				}
@@ -138,6 +138,19 @@ func TestTransactReportsTheCallersCondition(t *testing.T) {
 		err := l.Transact(t.Context(), own)
 		cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
 		if !ok || aws.ToString(cancelled.CancellationReasons[1].Code) != "ConditionalCheckFailed" || l.Err() != nil {
+			t.Errorf("got %v, lease %v", err, l.Err())
+		}
+		w.release(l)
+	})
+}
+
+func TestTransactOnAMissingTable(t *testing.T) {
+	inWorld(t, func(w *world) {
+		t := w.t
+		l := w.acquire(w.process())
+		item := count()
+		item.Update.TableName = aws.String("nowhere")
+		if err := l.Transact(t.Context(), item, count()); err == nil || !strings.Contains(err.Error(), `"nowhere"`) || l.Err() != nil {
 			t.Errorf("got %v, lease %v", err, l.Err())
 		}
 		w.release(l)
