@@ -12,21 +12,20 @@ import (
 	"testing"
 )
 
-// programs are the Go blocks of a Markdown text that are whole programs.
-func programs(markdown string) []string {
+// blocks are the Go blocks of a Markdown text.
+func blocks(markdown string) []string {
 	var all []string
 	for _, block := range strings.Split(markdown, "```go\n")[1:] {
 		code, _, _ := strings.Cut(block, "```")
-		if strings.HasPrefix(code, "package main\n") {
-			all = append(all, code)
-		}
+		all = append(all, code)
 	}
 	return all
 }
 
-// Every program in the README compiles as it stands. It is laid over the tree as
-// a package beside the functions, because one of them uses what only they may.
-func TestProgramsCompile(t *testing.T) {
+// The Go in the README compiles as it stands: the job's numbers in package
+// functions, and the programs beside the functions, because one of them uses
+// what only they may. All of it is laid over the tree, which stays as it is.
+func TestGoCompiles(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -35,29 +34,55 @@ func TestProgramsCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := programs(string(text))
-	if len(all) != 2 {
-		t.Fatalf("%d programs in the README, expected 2", len(all))
-	}
-	for i, code := range all {
-		dir := t.TempDir()
-		file, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
-		place := filepath.Join("functions", "readme"+strconv.Itoa(i))
-		replace, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, place, "main.go"): file}})
-		if err != nil {
+	dir := t.TempDir()
+	replace := map[string]string{}
+	lay := func(place, code string) {
+		t.Helper()
+		file := filepath.Join(dir, strconv.Itoa(len(replace))+".go")
+		if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for name, content := range map[string][]byte{file: []byte(code), overlay: replace} {
-			if err := os.WriteFile(name, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", filepath.Join(dir, "program"), "./"+place)
-		cmd.Dir = root
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("program %d: %v\n%s", i+1, err, out)
+		replace[filepath.Join(root, place)] = file
+	}
+	var programs []string
+	for i, code := range blocks(string(text)) {
+		switch {
+		case strings.Contains(code, "package main\n"):
+			programs = append(programs, "./functions/readme"+strconv.Itoa(i))
+			lay("functions/readme"+strconv.Itoa(i)+"/main.go", code)
+		case strings.Contains(code, "job.Spec{"):
+			const imports = "import (\n\"time\"\n\n\"github.com/solotick/solotick/lockkit/singleton/job\"\n)\n"
+			const valid = "\nvar Valid = NightlyReport.Validate()\n"
+			lay("functions/readme.go", "package functions\n"+imports+code+valid)
+		default:
+			t.Errorf("block %d is neither a program nor a job's numbers:\n%s", i+1, code)
 		}
 	}
+	if len(programs) != 2 || len(replace) != 3 {
+		t.Fatalf("%d programs and %d blocks, expected 2 and 3", len(programs), len(replace))
+	}
+	// What the numbers say is checked by a program of ours.
+	lay("functions/readme/main.go", "package main\nimport \"github.com/solotick/solotick/functions\"\nfunc main() {\nif functions.Valid != nil {\npanic(functions.Valid)\n}\n}\n")
+	overlay := filepath.Join(dir, "overlay.json")
+	content, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(overlay, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(command string, args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "go", append(append([]string{command, "-overlay", overlay}, flags...), args...)...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("go %s %v: %v\n%s", command, args, err, out)
+		}
+	}
+	for i, program := range programs {
+		run("build", "-o", filepath.Join(dir, "program"+strconv.Itoa(i)), program)
+	}
+	run("run", "./functions/readme")
 }
 
 // Every test that a document names exists.
@@ -81,7 +106,7 @@ func TestNamedTestsExist(t *testing.T) {
 	if err != nil || len(documents) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
-	for _, path := range append(documents, filepath.Join(root, "README.md"), filepath.Join(root, "lockkit", "doc.go")) {
+	for _, path := range append(documents, filepath.Join(root, "README.md"), filepath.Join(root, "lockkit", "doc.go"), filepath.Join(root, "lockkit", "singleton", "doc.go")) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
