@@ -32,12 +32,24 @@ ifeq ($(RACE),)
 endif
 	go test $(RACE) $(ARGS) ./...
 
+.PHONY: integration
+integration: ## the conformance suite against DYNAMODB_ENDPOINT, in real time
+	go test -tags integration -count=1 -timeout 5m ./integration/...
+
+.PHONY: bench
+bench: ## measure against the performance goals; minutes, on a quiet machine
+	go test -tags bench -count=1 -timeout 15m -v ./internal/bench
+
+.PHONY: mutants
+mutants: ## plant known bugs one by one; the simulation must find each
+	go run ./internal/mutants
+
 .PHONY: lint
 lint: ## what CI checks besides the tests
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
 	go mod tidy -diff
 	go vet ./...
-	$(LINT) run ./...
+	$(LINT) run --build-tags integration,bench ./...
 
 .PHONY: clean
 clean: ## remove what was built
