@@ -23,6 +23,15 @@ type Variable struct {
 	Set func(value string) error
 }
 
+// show is the value as an error may have it: without a secret, and without the
+// user and password that a URL may carry.
+func (v Variable) show(value string) string {
+	if v.Secret {
+		return fmt.Sprintf("a value of %d bytes", len(value))
+	}
+	return fmt.Sprintf("%q", userInfo.ReplaceAllLiteralString(value, "//***@"))
+}
+
 // Table is a Variable for the name or ARN of a table.
 func Table(name, what string, into *string) Variable {
 	return Variable{
@@ -45,12 +54,16 @@ var (
 	tableName = regexp.MustCompile(`^(arn:[a-z-]+:dynamodb:[a-z0-9-]+:[0-9]+:table/)?[A-Za-z0-9_.-]{3,255}$`)
 	attribute = regexp.MustCompile(`^[^\s]{1,255}$`)
 	region    = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)+$`)
+	logFormat = regexp.MustCompile(`^(JSON|Text|TEXT)$`)
+	logLevel  = regexp.MustCompile(`^(DEBUG|INFO|WARN|ERROR)$`)
 	anything  = regexp.MustCompile(``)
+	userInfo  = regexp.MustCompile(`//.*@`)
 )
 
 const (
 	inConfiguration = "set it in the function's environment, as the stack does"
 	byLambda        = "Lambda sets it; set it yourself when the binary runs elsewhere"
+	byLogging       = "correct the function's logging configuration, from which Lambda sets it, or remove it elsewhere"
 )
 
 // variables lists what the package itself reads, in the order of its comment.
@@ -72,7 +85,7 @@ func (s *settings) variables() []Variable {
 	}
 	for _, name := range []string{"DYNAMODB_ENDPOINT", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"} {
 		list = append(list, Variable{
-			Name: name, Want: "a URL such as http://127.0.0.1:8000", Fix: "correct it, or remove it to use AWS's endpoint",
+			Name: name, Want: "a URL such as http://127.0.0.1:8000, without user, query or fragment", Fix: "correct it, or remove it to use AWS's endpoint",
 			Optional: true, Set: s.setEndpoint,
 		})
 	}
@@ -83,14 +96,24 @@ func (s *settings) variables() []Variable {
 		Variable{Name: "AWS_SESSION_TOKEN", Optional: true, Secret: true, Set: matching(anything, &s.session)},
 		Variable{Name: "AWS_LAMBDA_LOG_STREAM_NAME", Optional: true, Set: matching(anything, &s.logStream)},
 		Variable{Name: "AWS_LAMBDA_FUNCTION_NAME", Optional: true, Set: matching(anything, &s.function)},
+		// lambdacontext reads these two itself and takes INFO and text for all it
+		// does not know.
+		Variable{Name: "AWS_LAMBDA_LOG_FORMAT", Want: "JSON or Text", Fix: byLogging, Optional: true, Set: matching(logFormat, new(string))},
+		Variable{Name: "AWS_LAMBDA_LOG_LEVEL", Want: "DEBUG, INFO, WARN or ERROR, in capitals", Fix: byLogging, Optional: true, Set: matching(logLevel, new(string))},
 	)
 }
 
 // setEndpoint keeps the first of the variables that name one.
 func (s *settings) setEndpoint(value string) error {
 	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("not a URL with http or https and a host")
+	}
+	if u.User != nil {
+		return errors.New("it has a user, and requests are signed with the role's keys")
+	}
+	if strings.ContainsAny(value, "?#") {
+		return errors.New("it has a query or a fragment, which no request would carry")
 	}
 	if s.endpoint == "" {
 		s.endpoint = strings.TrimSuffix(value, "/")
@@ -120,11 +143,7 @@ func read(lookup func(string) (string, bool), variables []Variable) error {
 			faults = append(faults, fmt.Sprintf("%s is not set: expected %s; %s", v.Name, v.Want, v.Fix))
 		default:
 			if err := v.Set(value); err != nil {
-				shown := fmt.Sprintf("%q", value)
-				if v.Secret {
-					shown = fmt.Sprintf("a value of %d bytes", len(value))
-				}
-				faults = append(faults, fmt.Sprintf("%s is %s (%v): expected %s; %s", v.Name, shown, err, v.Want, v.Fix))
+				faults = append(faults, fmt.Sprintf("%s is %s (%v): expected %s; %s", v.Name, v.show(value), err, v.Want, v.Fix))
 			}
 		}
 	}

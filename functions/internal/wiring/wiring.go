@@ -18,7 +18,7 @@
 //	AWS_SESSION_TOKEN              Lambda    goes with the keys of a role
 //	AWS_LAMBDA_LOG_STREAM_NAME     Lambda    the holder label that operators see on a held lock
 //	AWS_LAMBDA_FUNCTION_NAME       Lambda    the holder label where there is no log stream
-//	AWS_LAMBDA_LOG_FORMAT          Lambda    JSON for structured log lines: the function's logging format
+//	AWS_LAMBDA_LOG_FORMAT          Lambda    JSON for structured log lines, or Text: the function's logging format
 //	AWS_LAMBDA_LOG_LEVEL           Lambda    DEBUG, INFO, WARN or ERROR: the function's log level
 //
 // A function adds its own with [Variable].

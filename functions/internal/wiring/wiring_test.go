@@ -69,6 +69,39 @@ func TestOneErrorNamesEverythingThatIsWrong(t *testing.T) {
 	}
 }
 
+func TestAWrongValueIsRefusedWithWhatToDo(t *testing.T) {
+	for _, test := range []struct{ name, value, want string }{
+		{"AWS_LAMBDA_LOG_LEVEL", "LOUD", `AWS_LAMBDA_LOG_LEVEL is "LOUD" (it has another form): expected DEBUG, INFO, WARN or ERROR, in capitals; correct the function's logging configuration`},
+		{"AWS_LAMBDA_LOG_LEVEL", "debug", `AWS_LAMBDA_LOG_LEVEL is "debug"`},
+		{"AWS_LAMBDA_LOG_FORMAT", "XML", `AWS_LAMBDA_LOG_FORMAT is "XML" (it has another form): expected JSON or Text; correct the function's logging configuration`},
+		{"AWS_LAMBDA_LOG_FORMAT", "json", `AWS_LAMBDA_LOG_FORMAT is "json"`},
+		{"DYNAMODB_ENDPOINT", "http://a:1/?x=y", `DYNAMODB_ENDPOINT is "http://a:1/?x=y" (it has a query or a fragment, which no request would carry): expected a URL such as http://127.0.0.1:8000, without user, query or fragment; correct it`},
+		{"DYNAMODB_ENDPOINT", "http://a:1?", `DYNAMODB_ENDPOINT is "http://a:1?" (it has a query`},
+		{"AWS_ENDPOINT_URL_DYNAMODB", "http://a:1/#x", `AWS_ENDPOINT_URL_DYNAMODB is "http://a:1/#x" (it has a query or a fragment`},
+		{"AWS_ENDPOINT_URL", "http://user:hunter2@a:1", `AWS_ENDPOINT_URL is "http://***@a:1" (it has a user, and requests are signed`},
+		{"DYNAMODB_ENDPOINT", "http://user:hunter2%@a:1", `DYNAMODB_ENDPOINT is "http://***@a:1" (not a URL`},
+		{"DYNAMODB_ENDPOINT", "http://:8000", `DYNAMODB_ENDPOINT is "http://:8000" (not a URL with http or https and a host)`},
+	} {
+		_, err := load(environment(map[string]string{test.name: test.value}), nil)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s=%s: got %v, expected %s", test.name, test.value, err, test.want)
+		}
+	}
+}
+
+func TestWhatLambdaSetsForLoggingIsTaken(t *testing.T) {
+	for name, values := range map[string][]string{
+		"AWS_LAMBDA_LOG_LEVEL":  {"", "DEBUG", "INFO", "WARN", "ERROR"},
+		"AWS_LAMBDA_LOG_FORMAT": {"", "JSON", "Text", "TEXT"},
+	} {
+		for _, value := range values {
+			if _, err := load(environment(map[string]string{name: value}), nil); err != nil {
+				t.Errorf("%s=%s: %v", name, value, err)
+			}
+		}
+	}
+}
+
 func TestASecretIsNotShown(t *testing.T) {
 	refuse := Variable{Name: "SECRET", Want: "another", Fix: "change it", Secret: true, Set: func(string) error { return io.EOF }}
 	_, err := load(environment(map[string]string{"SECRET": "hunter2"}), []Variable{refuse})
