@@ -94,9 +94,9 @@ func checkTime(what string, at, now time.Time) error {
 			Fix:  "cut it to milliseconds",
 		}
 	}
-	if ahead := at.Sub(now); ahead > MaxAhead {
+	if at.Sub(now) > MaxAhead {
 		return &InputError{
-			Got:  fmt.Sprintf("%s is %s, which is %s after now (%s)", what, shown, ahead.Round(time.Second), now.UTC().Format(time.RFC3339)),
+			Got:  fmt.Sprintf("%s is %s and now is %s", what, shown, now.UTC().Format(time.RFC3339)),
 			Want: fmt.Sprintf("a time at most %s after now, because completing a later one would make every tick before it look done", MaxAhead),
 			Fix:  "put the time the job was due, and check the time zone and this machine's clock",
 		}
