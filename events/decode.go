@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -39,27 +40,39 @@ func Decode(input []byte, now time.Time) (Tick, error) {
 	if err != nil {
 		return Tick{}, err
 	}
-	if at := keyword.FindIndex(input); at != nil {
-		return Tick{}, &InputError{
-			Got:  "the input still has the keyword " + quote(word(string(input[at[0]:]))),
-			Want: "the value that EventBridge Scheduler puts in its place",
-			Fix:  "check the keyword's spelling and that \"<\" is not written as an escape; outside a schedule, send " + `{} or {"tick": "2026-12-01T02:00:00Z"}`,
-		}
-	}
-	switch {
-	case has(f, "detail-type"), has(f, "source"):
+	if has(f, "detail-type") || has(f, "source") {
 		return decodeRule(f, now)
-	case has(f, "execution_id"), has(f, "attempt"):
+	}
+	if err := checkFilled(input); err != nil {
+		return Tick{}, err
+	}
+	if has(f, "execution_id") || has(f, "attempt") {
 		return decodeSchedule(f, now)
-	default:
-		return decodeManual(f, now)
+	}
+	return decodeManual(f, now)
+}
+
+// checkFilled refuses text in which EventBridge Scheduler should have put a
+// value and did not.
+func checkFilled(text []byte) error {
+	at := keyword.FindIndex(text)
+	if at == nil {
+		return nil
+	}
+	return &InputError{
+		Got:  "the input still has the keyword " + quote(word(string(text[at[0]:]))),
+		Want: "the value that EventBridge Scheduler puts in its place",
+		Fix:  "check the keyword's spelling and that \"<\" is not written as an escape; outside a schedule, send " + `{} or {"tick": "2026-12-01T02:00:00Z"}`,
 	}
 }
+
+// space is all that JSON counts as white space; package strings knows more.
+const space = " \t\r\n"
 
 // object splits the input into its fields. A map and not a struct: it tells
 // "absent" from "null", and its keys are exact.
 func object(input []byte) (fields, error) {
-	text := strings.TrimSpace(string(input))
+	text := strings.Trim(string(input), space)
 	bad := &InputError{Want: "a JSON object: " + wantForms, Fix: fixForms}
 	if text == "" {
 		bad.Got = "the input is empty"
@@ -81,7 +94,37 @@ func object(input []byte) (fields, error) {
 		bad.Got = "the input is null"
 		return nil, bad
 	}
+	if name, twice := repeated([]byte(text)); twice {
+		return nil, &InputError{Got: "the field " + quote(name) + " is there more than once", Want: "each field once, because readers differ in which one they take", Fix: "leave one of them"}
+	}
 	return f, nil
+}
+
+// repeated returns the first name that a JSON object has more than once, however
+// it is escaped. Package json takes the last one and says nothing. Objects within
+// it are not looked at, because nothing is read from them.
+func repeated(object []byte) (name string, twice bool) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	seen := map[string]bool{}
+	if _, err := dec.Token(); err != nil { // the brace
+		return "", false
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return "", false
+		}
+		name, _ := key.(string)
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return "", false
+		}
+	}
+	return "", false
 }
 
 func decodeSchedule(f fields, now time.Time) (Tick, error) {
@@ -110,7 +153,7 @@ func decodeSchedule(f fields, now time.Time) (Tick, error) {
 }
 
 // decodeRule reads an EventBridge envelope. Fields that it does not know are
-// the service's to add.
+// the service's to add, with whatever text in them.
 func decodeRule(f fields, now time.Time) (Tick, error) {
 	source, _ := text(f["source"])
 	kind, _ := text(f["detail-type"])
@@ -124,6 +167,11 @@ func decodeRule(f fields, now time.Time) (Tick, error) {
 			bad.Fix = "the schedule has no input: " + fixSchedule
 		}
 		return Tick{}, bad
+	}
+	for _, name := range []string{"time", "id"} {
+		if err := checkFilled(f[name]); err != nil {
+			return Tick{}, err
+		}
 	}
 	at, err := decodeTime(f, "time", now)
 	if err != nil {

@@ -63,6 +63,24 @@ func TestDecodeConvertsZones(t *testing.T) {
 	}
 }
 
+func TestDecodeCutsTheWhiteSpaceOfJSON(t *testing.T) {
+	got, err := events.Decode([]byte(" \t\r\n{ \"tick\" : \"2026-12-01T02:00:00Z\" } \t\r\n"), now)
+	if want := (events.Tick{Time: due, Source: events.KindManual}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+// What a rule's event carries beside its time and id is nobody's business here,
+// be it a keyword or a name that stands twice.
+func TestDecodeLeavesTheRestOfARulesEventAlone(t *testing.T) {
+	for _, detail := range []string{`{"note":"<aws.scheduler.scheduled-time>"}`, `{"note":"\u003caws.scheduler.x>"}`, `{"a":1,"a":2}`} {
+		got, err := events.Decode([]byte(`{"id":"x","detail-type":"Scheduled Event","source":"aws.events","time":"2026-12-01T02:00:00Z","detail":`+detail+`}`), now)
+		if want := (events.Tick{Time: due, Source: events.KindRule, ID: "x"}); err != nil || got != want {
+			t.Errorf("detail %s: got %+v, %v, want %+v", detail, got, err, want)
+		}
+	}
+}
+
 // bad inputs, each with words that its error must have: what came and what to do.
 var bad = map[string]struct {
 	input string
@@ -76,6 +94,20 @@ var bad = map[string]struct {
 	"array":                  {`[{"tick":"2026-12-01T02:00:00Z"}]`, []string{"the array"}},
 	"true":                   {"true", []string{"is true"}},
 	"cut off":                {`{"tick":"2026-`, []string{"not JSON", "2026-"}},
+	"vertical tab":           {"\v{}", []string{"not JSON", `'\v'`}},
+	"no-break space":         {"\u00a0{}", []string{"not JSON"}},
+	"next line at the end":   {"{}\u0085", []string{"not JSON"}},
+	"form feed alone":        {"\f", []string{"not JSON"}},
+	"two ticks":              {`{"tick":"2026-12-01T01:00:00Z","tick":"2026-12-01T02:00:00Z"}`, []string{`"tick" is there more than once`, "leave one"}},
+	"the same tick twice":    {`{"tick":"2026-12-01T02:00:00Z","tick":"2026-12-01T02:00:00Z"}`, []string{`"tick"`, "more than once"}},
+	"two ticks, one escaped": {`{"tick":"2026-12-01T01:00:00Z","t\u0069ck":"2026-12-01T02:00:00Z"}`, []string{`"tick"`, "more than once"}},
+	"two forces":             {`{"tick":"2026-12-01T02:00:00Z","force":false,"force":true}`, []string{`"force"`, "more than once"}},
+	"two attempts":           {`{"tick":"2026-12-01T02:00:00Z","execution_id":"x","attempt":"1","attempt":"2"}`, []string{`"attempt"`, "more than once"}},
+	"two execution ids":      {`{"tick":"2026-12-01T02:00:00Z","execution_id":"x","execution_id":"y","attempt":"1"}`, []string{`"execution_id"`, "more than once"}},
+	"rule with two times":    {`{"id":"x","detail-type":"Scheduled Event","source":"aws.events","time":"2026-12-01T01:00:00Z","time":"2026-12-01T02:00:00Z"}`, []string{`"time"`, "more than once"}},
+	"rule with two sources":  {`{"id":"x","detail-type":"Scheduled Event","source":"aws.s3","source":"aws.events","time":"2026-12-01T02:00:00Z"}`, []string{`"source"`, "more than once"}},
+	"rule, keyword for id":   {`{"id":"<aws.scheduler.execution-id>","detail-type":"Scheduled Event","source":"aws.events","time":"2026-12-01T02:00:00Z"}`, []string{`"<aws.scheduler.execution-id>"`}},
+	"rule, keyword for time": {`{"id":"x","detail-type":"Scheduled Event","source":"aws.events","time":"<aws.scheduler.scheduled-time>"}`, []string{`"<aws.scheduler.scheduled-time>"`}},
 	"two values":             {`{} {}`, []string{"not JSON"}},
 	"invalid UTF-8":          {"\xff\xfe{", []string{"not JSON"}},
 	"number tick":            {`{"tick":1764554400}`, []string{`"1764554400"`, "seconds or milliseconds", "RFC 3339"}},
@@ -96,7 +128,7 @@ var bad = map[string]struct {
 	"now":                    {`{"tick":"now"}`, []string{`"now"`}},
 	"microseconds":           {`{"tick":"2026-12-01T02:00:00.000001Z"}`, []string{"whole milliseconds", "02:00:00.000001Z"}},
 	"too far ahead":          {`{"tick":"2026-12-01T02:05:03.001Z"}`, []string{"at most 5m0s after now", "02:05:03.001Z", "time zone"}},
-	"far future":             {`{"tick":"9999-12-31T23:59:59Z"}`, []string{"after now"}},
+	"far future":             {`{"tick":"9999-12-31T23:59:59Z"}`, []string{"tick is 9999-12-31T23:59:59Z and now is 2026-12-01T02:00:03Z;"}},
 	"epoch":                  {`{"tick":"1970-01-01T00:00:00Z"}`, []string{"1970-01-01T00:00:00Z", "sample event"}},
 	"year one":               {`{"tick":"0001-01-01T00:00:00Z"}`, []string{"after 1970"}},
 	"console's sample":       {`{"id":"cdc73f9d","detail-type":"Scheduled Event","source":"aws.events","account":"123456789012","time":"1970-01-01T00:00:00Z","region":"us-east-1","resources":[],"detail":{}}`, []string{"sample event"}},

@@ -39,7 +39,7 @@ func Encode(t Tick, now time.Time) ([]byte, error) {
 	if err := enc.Encode(form); err != nil {
 		return nil, err
 	}
-	line := bytes.TrimSpace(out.Bytes())
+	line := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 	// What only the kind's form can refuse: an id or an attempt it must have.
 	if _, err := Decode(line, now); err != nil {
 		return nil, err

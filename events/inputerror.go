@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -43,9 +42,10 @@ func quote(s string) string {
 	return strconv.Quote(s[:end]) + "…"
 }
 
-// show names a JSON value: its type, and the value as far as it fits.
+// show names a JSON value without white space around it: its type, and the value
+// as far as it fits.
 func show(raw json.RawMessage) string {
-	text := strings.TrimSpace(string(raw))
+	text := string(raw)
 	if text == "" {
 		return "nothing"
 	}
