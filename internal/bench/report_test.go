@@ -44,13 +44,14 @@ var table struct {
 	rows []row
 }
 
-// report puts a line into the table.
+// report puts a line into the table, and shows at once that something happens:
+// the whole takes minutes.
 func report(t *testing.T, r row) {
 	t.Helper()
 	table.Lock()
 	defer table.Unlock()
 	table.rows = append(table.rows, r)
-	t.Logf("%s: %s", r.what, r.measured)
+	fmt.Fprintf(os.Stderr, "%s %s: %s\n", r.number(), strings.TrimSpace(r.what), r.measured)
 }
 
 // number is a goal's number as people write it.
