@@ -7,9 +7,7 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -19,7 +17,7 @@ import (
 	"github.com/solotick/solotick/lockkit/singleton"
 )
 
-func TestReturningNilAfterItsContextEndedDoesNotCompleteTheTick(t *testing.T) {
+func TestGuaranteeLateNilCompletesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		begin := time.Now()
 		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, _ *singleton.Run) error {
@@ -54,7 +52,7 @@ func TestWorkMayReturnWithinTheReserve(t *testing.T) {
 	})
 }
 
-func TestWorkThatIgnoresItsContextKeepsTheLeaseAndEndsTheProcess(t *testing.T) {
+func TestGuaranteeStubbornWorkEndsTheProcess(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log lines
 		p, begin := w.process("a"), time.Now()
@@ -142,57 +140,6 @@ func TestGoexitInTheWorkIsAFailure(t *testing.T) {
 	})
 }
 
-func TestConcurrentInvocationsInOneProcessAreOneAtATime(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p := w.process("a")
-		var working, most atomic.Int64
-		work := func(ctx context.Context, run *singleton.Run) error {
-			most.Store(max(most.Load(), working.Add(1)))
-			defer working.Add(-1)
-			return does(20*time.Second)(ctx, run)
-		}
-		got := make(chan singleton.Result, 2)
-		for i := range 2 {
-			go func() {
-				res, _ := w.invoke(p, spec, w.scheduled(time.Duration(i)*time.Second), work)
-				got <- res
-			}()
-		}
-		a, b := <-got, <-got
-		if most.Load() != 1 || a.Outcome != singleton.Skipped || b.Outcome != singleton.Completed {
-			t.Errorf("%d at a time: %+v, %+v", most.Load(), a, b)
-		}
-	})
-}
-
-func TestJobsOfOneProcessDoNotDisturbEachOther(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p, other := w.process("a"), spec
-		other.Name = "other"
-		got := make(chan singleton.Result, 1)
-		go func() { res, _ := w.invoke(p, other, w.scheduled(0), does(time.Minute)); got <- res }()
-		res, err := w.invoke(p, spec, w.scheduled(0), does(time.Minute))
-		w.want(res, err, singleton.Completed)
-		if res := <-got; res.Outcome != singleton.Completed {
-			t.Errorf("%+v", res)
-		}
-	})
-}
-
-func TestFrozenEnvironmentServesALaterInvocation(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p := w.process("a")
-		for i := range 3 {
-			w.db.ResetRequests()
-			res, err := w.invoke(p, spec, w.scheduled(time.Duration(i)*24*time.Hour), does(15*time.Second))
-			w.want(res, err, singleton.Completed)
-			w.requests("WWW") // acquire, one renewal, release; nothing in between invocations
-			time.Sleep(24*time.Hour - 15*time.Second)
-		}
-		w.requests("WWW")
-	})
-}
-
 func TestRunProtectsItsWrites(t *testing.T) {
 	inWorld(t, func(w *world) {
 		client := w.db.Client()
@@ -263,22 +210,6 @@ func TestCallersCancelEndsTheWaitAtOnce(t *testing.T) {
 		w.want(res, err, singleton.OutOfTime)
 		if !errors.Is(err, context.Canceled) || time.Since(begin) != 5*time.Second {
 			t.Errorf("after %s: %v", time.Since(begin), err)
-		}
-	})
-}
-
-func TestNoGoroutineIsLeftBehind(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p := w.process("a")
-		_, _ = w.invoke(p, spec, w.scheduled(0), does(time.Minute))
-		synctest.Wait()
-		before := runtime.NumGoroutine()
-		for i := range 50 {
-			_, _ = w.invoke(p, spec, w.scheduled(time.Duration(i)*time.Second), does(time.Minute))
-		}
-		synctest.Wait()
-		if after := runtime.NumGoroutine(); after > before+2 {
-			t.Errorf("%d goroutines, %d before", after, before)
 		}
 	})
 }
