@@ -16,21 +16,32 @@
 //
 // # What it promises
 //
-//   - One run at a time, as far as a lease can promise it: a run works only under
-//     the lease of the job's lock, and the work's ctx ends before anybody else may
-//     take that over.
-//   - A tick's work happens at least once, provided that the tick is delivered
-//     again after an error (Lambda's retries) or that a later tick covers it.
-//   - A tick that a run has completed is not run again, however often it is
-//     delivered; nor is an older one. The acquire's own condition refuses it.
-//   - A run that crashed does not block the job: the next run takes over after one
+// Each of these has a test named after it.
+//
+//   - One run at a time (TestGuaranteeOneRunAtATime), as far as a lease can
+//     promise it: a run works only under the lease of the job's lock, and the
+//     work's ctx ends before anybody else may take that over
+//     (TestGuaranteeWorkEndsBeforeATakeover).
+//   - A tick's work happens at least once (TestGuaranteeAtLeastOnce), provided
+//     that the tick is delivered again after an error (Lambda's retries) or that
+//     a later tick covers it.
+//   - A tick that a run has completed is not run again
+//     (TestGuaranteeDoneTickIsNotRunAgain), however often it is delivered; nor is
+//     an older one (TestGuaranteeOlderTickIsNotRun). The acquire's own condition
+//     refuses it.
+//   - A run that crashed does not block the job
+//     (TestGuaranteeCrashedRunIsTakenOver): the next run takes over after one
 //     whole lease of silence, never earlier, and reports what the dead run left.
 //   - A tick counts as completed only if the work returned nil before its ctx
-//     ended. Returning nil because ctx ended does not complete it.
-//   - The lease does not outlive the handler: it is released before the handler
-//     returns, and when the work panics. A work that ignores its ctx keeps the
-//     lease and ends the process.
-//   - A run that skips is sure of a live holder: it has seen it renew.
+//     ended (TestGuaranteeLateNilCompletesNothing). Returning nil because ctx
+//     ended does not complete it.
+//   - The lease does not outlive the handler (TestGuaranteeLeaseEndsWithTheHandler):
+//     it is released before the handler returns, and when the work panics. A work
+//     that ignores its ctx keeps the lease and ends the process
+//     (TestGuaranteeStubbornWorkEndsTheProcess).
+//   - A run that skips is sure of a live holder (TestGuaranteeSkipSawARenewal): it
+//     has seen it renew. A holder that stays silent is none
+//     (TestGuaranteeSilentHolderIsNoSkip).
 //
 // # What it does not promise
 //
@@ -111,7 +122,7 @@
 // Nothing is needed beyond the lock's item. A run adds to it: tick, the last
 // completed tick in Unix milliseconds; run, the record of the run that holds the
 // lock; prev, that of the one before, with its outcome and error. Both records
-// together stay under 400 bytes, so that a write costs one unit. An acquire
-// removes the table's time-to-live attribute from the item of a job, because its
-// expiry would forget which ticks are done.
+// together stay under 400 bytes, so that a write costs one unit for job names of
+// up to 64 bytes. An acquire removes the table's time-to-live attribute from the
+// item of a job, because its expiry would forget which ticks are done.
 package singleton

@@ -150,7 +150,7 @@ func TestLeaseFoundGoneByTheReleaseIsLost(t *testing.T) {
 	}
 }
 
-func TestLeaseThatCannotBeRenewedIsLostInTime(t *testing.T) {
+func TestGuaranteeWorkEndsBeforeATakeover(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.process("a")
 		begin := time.Now()

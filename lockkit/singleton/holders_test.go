@@ -32,7 +32,7 @@ func (w *world) hold(label string, tick, d time.Duration) (result <-chan singlet
 	return out
 }
 
-func TestLiveHolderIsSkippedWithinTwoFifthsOfItsLease(t *testing.T) {
+func TestGuaranteeSkipSawARenewal(t *testing.T) {
 	// A run that arrives with a renewal's first instants looks a third of the lease
 	// later, which is just too early, and needs a second read: hence from 1 s on.
 	for _, after := range []time.Duration{time.Second, 3 * time.Second, 5 * time.Second, 7 * time.Second, 9 * time.Second} {
@@ -101,7 +101,7 @@ func TestOldRecordUnderAnotherClientIsNoDuplicate(t *testing.T) {
 	})
 }
 
-func TestCrashedRunIsTakenOverAndReported(t *testing.T) {
+func TestGuaranteeCrashedRunIsTakenOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		crashed := time.Now().UTC()
 		w.crash("pod-1", spec, w.scheduled(0))
@@ -159,7 +159,7 @@ func TestTheItemsLeaseIsWaitedOutAndNotTheJobsOwn(t *testing.T) {
 	})
 }
 
-func TestSilentHolderBeyondTheRunsTimeBlocks(t *testing.T) {
+func TestGuaranteeSilentHolderIsNoSkip(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.foreign(24 * time.Hour)
 		begin := time.Now()

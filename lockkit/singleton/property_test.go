@@ -72,10 +72,11 @@ func (h *history) answered(res singleton.Result) {
 	}
 }
 
-// TestWhateverHappensRunsAreOneAtATimeAndNoMarkedTickRunsAgain delivers ticks in
-// any order and number, kills processes at any moment and disturbs requests. No
-// process is paused here and resumed, which is what only fencing helps against.
-func TestWhateverHappensRunsAreOneAtATimeAndNoMarkedTickRunsAgain(t *testing.T) {
+// TestGuaranteeOneRunAtATime delivers ticks in any order and number, kills
+// processes at any moment and disturbs requests: runs are one at a time, and no
+// marked tick runs again. No process is paused here and resumed, which is what
+// only fencing helps against.
+func TestGuaranteeOneRunAtATime(t *testing.T) {
 	seconds := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most*10), func(n int) time.Duration { return time.Duration(n) * 100 * time.Millisecond })
 	}

@@ -26,7 +26,7 @@ func TestCompletedTickCostsTwoRequestsOnAFreeLock(t *testing.T) {
 	})
 }
 
-func TestCompletedTickIsNotRunAgain(t *testing.T) {
+func TestGuaranteeDoneTickIsNotRunAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.process("a")
 		res, err := w.invoke(p, spec, w.scheduled(0), does(0))
@@ -44,7 +44,7 @@ func TestCompletedTickIsNotRunAgain(t *testing.T) {
 	})
 }
 
-func TestOlderTickIsSupersededAndNeverCalledDuplicate(t *testing.T) {
+func TestGuaranteeOlderTickIsNotRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.process("a")
 		_, err := w.invoke(p, spec, w.scheduled(time.Second), does(0))
