@@ -51,7 +51,7 @@ const (
 )
 
 // errNotStarted says that a function's process ended before its first delivery.
-var errNotStarted = errors.New("the function does not start; what it said is above")
+var errNotStarted = errors.New("it does not start")
 
 // logLine is what the scenario reads of a line that a function logged.
 type logLine struct {
@@ -134,6 +134,25 @@ func (h *history) end(e lambda.Event, d *delivery) *delivery {
 	d.ended = e.Time
 	delete(h.open, e.Environment)
 	return d
+}
+
+// startOf says what was seen of an environment that did not start.
+func (h *history) startOf(env string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	why, said := "nothing was seen of its process", "it said nothing"
+	for _, e := range h.events {
+		switch {
+		case e.Environment != env:
+		case e.Kind == lambda.EventExited:
+			return "its process ended with " + e.Reason + ", and " + said
+		case e.Kind == lambda.EventInitFailed:
+			why = e.Reason
+		case e.Kind == lambda.EventLog && spoken(e.Line) != "":
+			said = "what it said is above"
+		}
+	}
+	return why + ", and " + said
 }
 
 // newest is the last delivery of a request, nil if there was none.
@@ -243,7 +262,7 @@ func (h *history) await(ctx context.Context, request string, attempt int, what s
 		h.mu.Unlock()
 		d, found := h.find(request, attempt)
 		if found && d.fault == outcomeNotStarted {
-			return d, errNotStarted
+			return d, fmt.Errorf("%w: %s", errNotStarted, h.startOf(d.env))
 		}
 		if found && is(d) {
 			return d, nil

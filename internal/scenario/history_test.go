@@ -97,12 +97,30 @@ func TestAwaitSaysWhatItMissed(t *testing.T) {
 }
 
 func TestAFunctionThatDoesNotStartIsTold(t *testing.T) {
-	var out bytes.Buffer
-	h := newHistory(dueTimes(time.Now()), newTimeline(&out))
-	h.happened(event(lambda.EventInitFailed, func(e *lambda.Event) { e.Reason = "exit status 1" }), "")
-	h.happened(event(lambda.EventEnded, func(e *lambda.Event) { e.Result = &lambda.Result{FunctionError: lambda.ErrorExit} }), "")
-	if _, err := h.await(t.Context(), "r", 1, "the end", hasEnded); !errors.Is(err, errNotStarted) {
-		t.Errorf("got %v", err)
+	log := func(line string) lambda.Event {
+		return event(lambda.EventLog, func(e *lambda.Event) { e.Line = line })
+	}
+	exited := event(lambda.EventExited, func(e *lambda.Event) { e.Reason = "exit status 1" })
+	for name, test := range map[string]struct {
+		before []lambda.Event
+		want   string
+	}{
+		"silent":          {[]lambda.Event{exited}, "its process ended with exit status 1, and it said nothing"},
+		"blank lines":     {[]lambda.Event{log(" "), exited}, "its process ended with exit status 1, and it said nothing"},
+		"not shown":       {[]lambda.Event{log(`{"message":"of no interest"}`), exited}, "its process ended with exit status 1, and it said nothing"},
+		"spoken":          {[]lambda.Event{log("no table"), exited}, "its process ended with exit status 1, and what it said is above"},
+		"never a process": {nil, "Runtime.InvalidEntrypoint: no interpreter, and it said nothing"},
+	} {
+		var out bytes.Buffer
+		h := newHistory(dueTimes(time.Now()), newTimeline(&out))
+		for _, e := range test.before {
+			h.happened(e, "")
+		}
+		h.happened(event(lambda.EventInitFailed, func(e *lambda.Event) { e.Reason = "Runtime.InvalidEntrypoint: no interpreter" }), "")
+		h.happened(event(lambda.EventEnded, func(e *lambda.Event) { e.Result = &lambda.Result{FunctionError: lambda.ErrorExit} }), "")
+		if _, err := h.await(t.Context(), "r", 1, "the end", hasEnded); !errors.Is(err, errNotStarted) || err.Error() != "it does not start: "+test.want {
+			t.Errorf("%s: got %v, expected %s", name, err, test.want)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (t *timeline) event(e lambda.Event, d *delivery) {
 func spoken(raw string) string {
 	var l logLine
 	if json.Unmarshal([]byte(raw), &l) != nil {
-		if strings.Contains(raw, `"errorMessage"`) {
+		if strings.Contains(raw, `"errorMessage"`) || strings.TrimSpace(raw) == "" {
 			return "" // what the handler returned, once more: "run ended" has said it
 		}
 		return "says: " + raw
