@@ -8,8 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"sync"
 	"time"
 
@@ -29,21 +27,17 @@ type endpoint struct {
 	log []call
 }
 
-// listen starts the endpoint on a loopback address. upstream is the URL of
-// another DynamoDB, or "".
-func listen(ctx context.Context, address, upstream, lockTable string, observe func(call)) (*endpoint, error) {
+// listen starts the endpoint on a loopback address, before other or, if that is
+// nil, before a DynamoDB in memory.
+func listen(ctx context.Context, address string, other *upstream, lockTable string, observe func(call)) (*endpoint, error) {
 	if err := loopback(address); err != nil {
 		return nil, err
 	}
 	e := &endpoint{lockTable: lockTable, kind: "in memory", observe: observe}
 	var next http.Handler = locktest.New()
-	if upstream != "" {
-		target, err := reachable(ctx, upstream)
-		if err != nil {
-			return nil, err
-		}
-		e.kind = upstream + " (DYNAMODB_ENDPOINT)"
-		next = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	if other != nil {
+		e.kind = other.url.String() + " (DYNAMODB_ENDPOINT)"
+		next = other.handler(impatient())
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -65,23 +59,6 @@ func loopback(address string) error {
 		return fmt.Errorf("--listen is %q: the endpoint has no access control, so only loopback is allowed, such as 127.0.0.1:0", address)
 	}
 	return nil
-}
-
-func reachable(ctx context.Context, upstream string) (*url.URL, error) {
-	target, err := url.Parse(upstream)
-	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return nil, fmt.Errorf("DYNAMODB_ENDPOINT is %q: expected a URL such as http://127.0.0.1:8000; unset it to use a DynamoDB in memory", upstream)
-	}
-	port := target.Port()
-	if port == "" {
-		port = target.Scheme // a name that the resolver knows
-	}
-	dialer := net.Dialer{Timeout: 3 * time.Second}
-	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(target.Hostname(), port))
-	if err != nil {
-		return nil, fmt.Errorf("DYNAMODB_ENDPOINT is %s, and nothing answers there: %w; start it, or unset the variable to use a DynamoDB in memory", upstream, err)
-	}
-	return target, connection.Close()
 }
 
 // count keeps a record of each request beside what answers it.

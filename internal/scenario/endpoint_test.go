@@ -15,16 +15,19 @@ import (
 )
 
 func TestTheEndpointCountsRequestsByTheirSender(t *testing.T) {
-	for name, upstream := range map[string]bool{"in memory": false, "another": true} {
+	for name, there := range map[string]bool{"in memory": false, "another": true} {
 		t.Run(name, func(t *testing.T) {
-			address := ""
-			if upstream {
+			var other *upstream
+			if there {
 				server := httptest.NewServer(locktest.New())
 				defer server.Close()
-				address = server.URL
+				var err error
+				if other, err = findUpstream(t.Context(), server.URL, "locks", nil); err != nil {
+					t.Fatal(err)
+				}
 			}
 			told := 0
-			e, err := listen(t.Context(), "127.0.0.1:0", address, "locks", func(call) { told++ })
+			e, err := listen(t.Context(), "127.0.0.1:0", other, "locks", func(call) { told++ })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/solotick/solotick/functions"
 	"github.com/solotick/solotick/internal/lambda"
 )
 
@@ -50,24 +51,29 @@ var ErrSetup = errors.New("the scenario cannot be played")
 
 // stage is a scenario under way.
 type stage struct {
-	options  Options
-	tables   tables
-	client   *dynamodb.Client // through the endpoint, as the functions go
-	endpoint *endpoint
-	lambda   *lambda.Service
-	history  *history
-	line     *timeline
-	ticks    []time.Time
-	placed   []placed
-	wanted   []expectation
-	lost     attempt // the retry of the run that was frozen
+	options   Options
+	bootstrap string
+	tables    tables
+	made      []string         // of the tables
+	client    *dynamodb.Client // through the endpoint, as the functions go
+	endpoint  *endpoint
+	lambda    *lambda.Service
+	history   *history
+	line      *timeline
+	ticks     []time.Time
+	placed    []placed
+	wanted    []expectation
+	lost      attempt // the retry of the run that was frozen
 }
 
 // Run plays the scenario and reports whether every check of the verdict was
-// passed. An error says that there is no verdict: it matches ErrSetup, or is the
-// cause of ctx, at whose end everything that was started is stopped.
+// passed. An error says that there is no verdict: it matches ErrSetup, also when
+// the endpoint that was named stops answering, or is the cause of ctx, at whose
+// end everything that was started is stopped.
 func Run(ctx context.Context, o Options) (ok bool, err error) {
-	s, err := setUp(ctx, o)
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	s, err := setUp(ctx, o, lost)
 	if err != nil {
 		return false, explain(ctx, err)
 	}
@@ -77,7 +83,7 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 		return false, context.Cause(ctx)
 	}
 	if errors.Is(stuck, errNotStarted) {
-		return false, explain(ctx, stuck)
+		return false, explain(ctx, fmt.Errorf("function %s, %s: %w; %s", functions.OrderSweeper.Name, s.bootstrap, stuck, buildIt))
 	}
 	evidence, err := s.gather(ctx)
 	if err != nil {

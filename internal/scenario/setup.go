@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -40,8 +40,9 @@ const (
 type tables struct{ locks, orders string }
 
 // setUp starts the endpoint and the local Lambda and makes the tables. No
-// function process runs before the first tick.
-func setUp(ctx context.Context, o Options) (*stage, error) {
+// function process runs before the first tick. lost is told when an endpoint that
+// the options name does not answer any more.
+func setUp(ctx context.Context, o Options, lost func(error)) (*stage, error) {
 	bootstrap, err := findBootstrap(o.Functions)
 	if err != nil {
 		return nil, err
@@ -51,18 +52,22 @@ func setUp(ctx context.Context, o Options) (*stage, error) {
 			return nil, fmt.Errorf("--keep-logs: %w; name a folder that can be made or written", err)
 		}
 	}
-	s := &stage{options: o, tables: tables{"locks", "orders"}, ticks: dueTimes(time.Now())}
+	s := &stage{options: o, bootstrap: bootstrap, tables: tables{"locks", "orders"}, ticks: dueTimes(time.Now())}
+	var other *upstream
 	if o.Endpoint != "" {
 		suffix := strings.ToLower(rand.Text()[:8])
 		s.tables = tables{"solotick-demo-locks-" + suffix, "solotick-demo-orders-" + suffix}
+		if other, err = findUpstream(ctx, o.Endpoint, s.tables.locks, lost); err != nil {
+			return nil, err
+		}
 	}
 	s.line = newTimeline(o.Out)
 	s.history = newHistory(s.ticks, s.line)
-	if s.endpoint, err = listen(ctx, o.Listen, o.Endpoint, s.tables.locks, s.history.called); err != nil {
+	if s.endpoint, err = listen(ctx, o.Listen, other, s.tables.locks, s.history.called); err != nil {
 		return nil, err
 	}
 	s.lambda = lambda.New(lambda.Options{Observer: s.observe, Region: region})
-	if err := s.prepare(ctx, bootstrap); err != nil {
+	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.tearDown(context.WithoutCancel(ctx)))
 	}
 	s.line.note("DynamoDB %s at %s, lease %s, function %s", s.endpoint.kind, s.endpoint.url, lease, bootstrap)
@@ -72,11 +77,8 @@ func setUp(ctx context.Context, o Options) (*stage, error) {
 	return s, nil
 }
 
-func (s *stage) prepare(ctx context.Context, bootstrap string) error {
-	s.client = dynamodb.New(dynamodb.Options{
-		Region: region, BaseEndpoint: aws.String(s.endpoint.url), AppID: runner,
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
+func (s *stage) prepare(ctx context.Context) error {
+	s.client = newClient(s.endpoint.url)
 	if err := s.createTables(ctx); err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (s *stage) prepare(ctx context.Context, bootstrap string) error {
 		env["SOLOTICK_DEMO_UNFENCED"] = "1"
 	}
 	return s.lambda.Create(lambda.Function{
-		Name: spec.Name, Bootstrap: bootstrap, Env: env, MemoryMB: spec.MemoryMB, Timeout: timeout,
+		Name: spec.Name, Bootstrap: s.bootstrap, Env: env, MemoryMB: spec.MemoryMB, Timeout: timeout,
 		MaxEnvironments: 4, Retries: spec.Retries, RetryDelays: []time.Duration{firstRetry, 2 * firstRetry}, MaxEventAge: spec.MaxAge,
 	})
 }
@@ -117,12 +119,15 @@ func findBootstrap(folder string) (string, error) {
 	_, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("the function %s does not exist: build it with `make functions-local`, or name the folder that has %s by --functions", path, filepath.Join(functions.OrderSweeper.Name, "bootstrap"))
+		return "", fmt.Errorf("the function %s does not exist: %s", path, buildIt)
 	case err != nil:
-		return "", fmt.Errorf("the function %s: %w", path, err)
+		return "", fmt.Errorf("the function %s: %w; %s", path, err, buildIt)
 	}
 	return path, nil
 }
+
+// buildIt is what to do about a function that will not do.
+const buildIt = "build it with `make functions-local`, or name the folder that has <job>/bootstrap by --functions"
 
 // dueTimes are the ticks: the last times that the job was due, the newest not
 // later than now, so that none is too old to be run and none lies ahead.
@@ -135,29 +140,38 @@ func dueTimes(now time.Time) []time.Time {
 	return ticks
 }
 
+// createTables notes each table that was made, for dropTables.
 func (s *stage) createTables(ctx context.Context) error {
-	if err := locktest.CreateTable(ctx, s.client, s.tables.locks, "pk", "sk"); err != nil {
-		return fmt.Errorf("at %s: %w", s.endpoint.kind, err)
+	err := locktest.CreateTable(ctx, s.client, s.tables.locks, "pk", "sk")
+	if err == nil {
+		s.made = append(s.made, s.tables.locks)
+		err = orders.CreateTable(ctx, s.client, s.tables.orders)
 	}
-	if err := orders.CreateTable(ctx, s.client, s.tables.orders); err != nil {
-		return fmt.Errorf("at %s: %w", s.endpoint.kind, err)
+	if err != nil {
+		return fmt.Errorf("at %s: %w; expected a DynamoDB that lets everybody make tables, such as DynamoDB Local", s.endpoint.kind, err)
 	}
+	s.made = append(s.made, s.tables.orders)
 	return nil
 }
 
 // dropTables deletes what was made at an endpoint that outlives the scenario.
+// A table whose making failed may be there too, and is no news if it is not.
 func (s *stage) dropTables(ctx context.Context) error {
 	if s.options.Endpoint == "" || s.client == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	var failed error
+	var left []string
+	var why error
 	for _, table := range []string{s.tables.locks, s.tables.orders} {
 		_, err := s.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(table)})
-		if _, absent := errors.AsType[*types.ResourceNotFoundException](err); err != nil && !absent {
-			failed = errors.Join(failed, fmt.Errorf("table %s was left at %s: %w", table, s.options.Endpoint, err))
+		if _, absent := errors.AsType[*types.ResourceNotFoundException](err); err != nil && !absent && slices.Contains(s.made, table) {
+			left, why = append(left, table), err
 		}
 	}
-	return failed
+	if why != nil {
+		return fmt.Errorf("left at %s, unless it keeps tables in memory: %s (%s); delete what is there", s.options.Endpoint, strings.Join(left, " and "), reasonOf(why))
+	}
+	return nil
 }
