@@ -4,9 +4,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -34,19 +38,71 @@ func interruptible() (context.Context, context.CancelFunc) {
 }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	say := func(text string) { _, _ = io.WriteString(stderr, text) } // nobody to tell
-	if len(args) == 0 {
-		say(usage)
+	out := &output{to: stdout}
+	code := command(ctx, args, getenv, out, stderr)
+	err := out.failure()
+	if err == nil {
+		return code
+	}
+	fmt.Fprintf(stderr, "solotick: cannot write to standard output: %v; direct it to where there is room, for what nobody could read counts for nothing\n", err)
+	if code == exitInterrupt {
+		return code
+	}
+	return exitCannot
+}
+
+func command(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	fail := func(format string, args ...any) int {
+		fmt.Fprintf(stderr, format+"\n", args...)
 		return exitCannot
 	}
+	if len(args) == 0 {
+		return fail("%s", strings.TrimSpace(usage))
+	}
+	text := usage
 	switch args[0] {
 	case "up":
 		return up(ctx, args[1:], getenv, stdout, stderr)
 	case "help", "-h", "-help", "--help":
-		_, _ = io.WriteString(stdout, usage) // nobody to tell
-		return exitOK
+	case "version", "-version", "--version":
+		text = "solotick " + version(debug.ReadBuildInfo()) + "\n"
 	default:
-		say("solotick: unknown command " + quoted(args[0]) + ": the only one is `solotick up`; `solotick help` explains it\n")
-		return exitCannot
+		return fail("solotick: unknown command %q: expected `solotick up`; `solotick help` explains it", args[0])
 	}
+	if len(args) > 1 {
+		return fail("solotick %s: unexpected argument %q: it takes none; `solotick help` explains all there is", args[0], args[1])
+	}
+	fmt.Fprint(stdout, text)
+	return exitOK
+}
+
+// version is that of the module, "devel" for one that was built from its folder.
+func version(info *debug.BuildInfo, known bool) string {
+	if !known || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
+}
+
+// output remembers the first error of a write, and writes nothing after it.
+type output struct {
+	to  io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+// Write returns the error of the first write that failed, then and ever after.
+func (o *output) Write(p []byte) (n int, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		n, o.err = o.to.Write(p)
+	}
+	return n, o.err
+}
+
+func (o *output) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }

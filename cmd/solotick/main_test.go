@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -18,6 +22,11 @@ func TestBadInput(t *testing.T) {
 	defer taken.Close()
 	functions := functionsFolder(t, "#!/bin/sh\necho 'order-sweeper: no table' >&2\nexit 1\n", 0o755)
 	noExec := functionsFolder(t, "hello", 0o644)
+	silent := functionsFolder(t, "#!/bin/sh\nexit 3\n", 0o755)
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	secure := strings.Replace(web.URL, "http:", "https:", 1)
+	play := []string{"up", "--scenario", "--functions", functions}
 	tests := map[string]struct {
 		args     []string
 		endpoint string
@@ -34,6 +43,14 @@ func TestBadInput(t *testing.T) {
 		"not loopback":      {[]string{"up", "--scenario", "--functions", functions, "--listen", "0.0.0.0:0"}, "", []string{`"0.0.0.0:0"`, "127.0.0.1:0"}},
 		"port taken":        {[]string{"up", "--scenario", "--functions", functions, "--listen", taken.Addr().String()}, "", []string{taken.Addr().String(), "--listen", "another port"}},
 		"logs nowhere":      {[]string{"up", "--scenario", "--functions", functions, "--keep-logs", "/dev/null/logs"}, "", []string{"--keep-logs", "/dev/null"}},
+		"silent":            {[]string{"up", "--scenario", "--functions", silent}, "", []string{"order-sweeper, " + silent + "/order-sweeper/bootstrap", "exit status 3, and it said nothing", "make functions-local"}},
+		"file":              {[]string{"up", "--scenario", "--functions", "/dev/null"}, "", []string{"/dev/null", "make functions-local", "--functions"}},
+		"help, extra":       {[]string{"help", "extra"}, "", []string{`"extra"`, "solotick help"}},
+		"version, extra":    {[]string{"--version", "extra"}, "", []string{`"extra"`, "solotick help"}},
+		"no DynamoDB":       {play, web.URL, []string{"DYNAMODB_ENDPOINT is " + web.URL, "status 404", "expected the URL of a DynamoDB", "unset"}},
+		"no TLS":            {play, secure, []string{"DYNAMODB_ENDPOINT is " + secure, "HTTP response to HTTPS client", "expected the URL of a DynamoDB", "unset"}},
+		"password":          {play, "http://user:secret@127.0.0.1:8000", []string{"DYNAMODB_ENDPOINT", "user name or a password", "unset"}},
+		"password, no URL":  {play, "user:secret@127.0.0.1:8000", []string{"DYNAMODB_ENDPOINT", "user name or a password", "unset"}},
 		"no URL":            {[]string{"up", "--scenario", "--functions", functions}, "localhost:8000", []string{`DYNAMODB_ENDPOINT is "localhost:8000"`, "http://127.0.0.1:8000"}},
 		"unreachable":       {[]string{"up", "--scenario", "--functions", functions}, "http://127.0.0.1:1", []string{"DYNAMODB_ENDPOINT is http://127.0.0.1:1", "unset"}},
 	}
@@ -48,6 +65,9 @@ func TestBadInput(t *testing.T) {
 				if !strings.Contains(stderr.String(), want) {
 					t.Errorf("%q is missing in: %s", want, &stderr)
 				}
+			}
+			if lines := strings.Count(stderr.String(), "\n"); name != "nothing" && lines != 1 || strings.Contains(stderr.String(), "secret") || strings.Contains(stderr.String(), "left at") {
+				t.Errorf("expected one line, without a password and without tables that were never made: %s", &stderr)
 			}
 			if name == "does not start" && !strings.Contains(stdout.String(), "says: order-sweeper: no table") {
 				t.Errorf("the function's own words are missing in:\n%s", &stdout)
@@ -75,6 +95,56 @@ func TestHelp(t *testing.T) {
 		if code != exitOK || !strings.HasPrefix(stdout.String(), "solotick runs") || stderr.Len() > 0 {
 			t.Errorf("%v: %d, %q", args, code, &stderr)
 		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, flag := range []string{"version", "-version", "--version"} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{flag}, func(string) string { return "" }, &stdout, &stderr)
+		if code != exitOK || stdout.String() != "solotick "+version(debug.ReadBuildInfo())+"\n" || stderr.Len() > 0 {
+			t.Errorf("%s: %d, %q, %q", flag, code, &stdout, &stderr)
+		}
+	}
+	for module, want := range map[string]string{"": "devel", "(devel)": "devel", "v1.2.3": "v1.2.3"} {
+		if got := version(&debug.BuildInfo{Main: debug.Module{Version: module}}, true); got != want {
+			t.Errorf("%q: got %q, expected %q", module, got, want)
+		}
+	}
+	if got := version(nil, false); got != "devel" {
+		t.Errorf("without build information: %q", got)
+	}
+}
+
+// fullAfter takes so many writes and then one error; any further one succeeds.
+type fullAfter int
+
+var errFull = errors.New("no space left on device")
+
+func (f *fullAfter) Write(p []byte) (int, error) {
+	if *f--; *f == -1 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+func TestOutputThatIsLostIsNoSuccess(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--version"}, {"up", "--help"}} {
+		var stderr bytes.Buffer
+		code := run(t.Context(), args, func(string) string { return "" }, new(fullAfter), &stderr)
+		if code != exitCannot || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), errFull.Error()) {
+			t.Errorf("%v: %d, %q", args, code, &stderr)
+		}
+	}
+	full := fullAfter(1)
+	out := &output{to: &full}
+	for i, want := range []error{nil, errFull, errFull} {
+		if _, err := out.Write([]byte("x")); !errors.Is(err, want) {
+			t.Errorf("write %d: %v, expected %v", i, err, want)
+		}
+	}
+	if !errors.Is(out.failure(), errFull) {
+		t.Errorf("the first error is forgotten: %v", out.failure())
 	}
 }
 

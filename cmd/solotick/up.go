@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strconv"
 
 	"github.com/solotick/solotick/internal/scenario"
 )
@@ -15,6 +14,7 @@ import (
 const usage = `solotick runs the whole system on this machine, with real function processes.
 
 usage: solotick up --scenario [flags]
+       solotick version
 
   --scenario         play what can happen to a scheduled function (normal runs, a
                      tick delivered twice, an overlap, kill -9, a frozen holder),
@@ -33,8 +33,6 @@ deleted at the end. Requests are counted on the way to it.
 exit codes: 0 every check passed; 1 a check failed; 2 bad usage, or it cannot run
 here; 130 interrupted (everything that was started is stopped).
 `
-
-func quoted(s string) string { return strconv.Quote(s) }
 
 // up starts the system. So far it knows the scenario only.
 func up(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
