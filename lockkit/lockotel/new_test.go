@@ -20,15 +20,17 @@ import (
 	"github.com/solotick/solotick/lockkit/lockotel"
 )
 
-// global is a tracer made before the global providers were set. They pass on
-// what was made before them only when they are set for the first time, so that
-// runs of the test share it.
-var global = sync.OnceValue(func() (g struct {
+type globals struct {
 	tracer lockkit.Tracer
 	err    error
 	spans  *tracetest.InMemoryExporter
 	reader *sdkmetric.ManualReader
-}) {
+}
+
+// global is a tracer made before the global providers were set. They pass on
+// what was made before them only when they are set for the first time, so that
+// runs of the test share it.
+var global = sync.OnceValue(func() (g globals) {
 	g.tracer, g.err = lockotel.New(lockotel.WithTracerProvider(nil), lockotel.WithMeterProvider(nil))
 	g.spans = tracetest.NewInMemoryExporter()
 	g.reader = sdkmetric.NewManualReader(sdkmetric.WithTemporalitySelector(sdkmetric.DeltaTemporalitySelector))
