@@ -37,8 +37,8 @@ integration: ## the conformance suite against DYNAMODB_ENDPOINT, in real time
 	go test -tags integration -count=1 -timeout 5m ./integration/...
 
 .PHONY: bench
-bench: ## measure against the performance goals; minutes, on a quiet machine
-	go test -tags bench -count=1 -timeout 15m -v ./internal/bench
+bench: ## measure against the performance goals; minutes, on a quiet machine (ARGS=-test.run=ClientCost for a part)
+	@go test -c -tags bench -o dist/bench.test ./internal/bench && dist/bench.test -test.timeout 15m $(ARGS)
 
 .PHONY: mutants
 mutants: ## plant known bugs one by one; the simulation must find each
