@@ -38,12 +38,5 @@ type deleteItemRequest struct {
 }
 
 func (r *deleteItemRequest) run(db *DB) (any, error) {
-	if err := checkReplace(r.capacityRequest, r.returnRequest); err != nil {
-		return nil, err
-	}
-	c, err := r.change(db)
-	if err != nil {
-		return nil, err
-	}
-	return c.replace(r.capacityRequest, r.returnRequest)
+	return runReplace(db, r, r.capacityRequest, r.returnRequest)
 }

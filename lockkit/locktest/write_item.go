@@ -119,3 +119,15 @@ func (c change) carryOut(capacity capacityRequest) (before, after item, out *wri
 	c.table.apply(c.key, after)
 	return before, after, &writeAnswer{ConsumedCapacity: capacity.report(c.table.name, 0, writeUnits(before, after))}, nil
 }
+
+// runReplace runs a request that replaces or removes a whole item.
+func runReplace(db *DB, r interface{ change(*DB) (change, error) }, capacity capacityRequest, returns returnRequest) (any, error) {
+	if err := checkReplace(capacity, returns); err != nil {
+		return nil, err
+	}
+	c, err := r.change(db)
+	if err != nil {
+		return nil, err
+	}
+	return c.replace(capacity, returns)
+}
