@@ -18,7 +18,7 @@ help: ## list the targets
 
 .PHONY: demo
 demo: functions-local ## watch real function processes run a scheduled job alone (ARGS=--without-fencing: see it go wrong)
-	@go build -trimpath -buildvcs=false -o dist/solotick ./cmd/solotick
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -o dist/solotick ./cmd/solotick # the functions' flags: what both need is compiled once
 	@dist/solotick up --scenario --functions dist/local $(ARGS)
 
 .PHONY: functions-local
