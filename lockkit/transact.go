@@ -49,6 +49,9 @@ func (l *Lease) Transact(ctx context.Context, items ...types.TransactWriteItem) 
 	for {
 		err := l.send(ctx, &tx, items)
 		if !errors.Is(err, errAgain) {
+			if err != nil && tx != nil && tx.unknown {
+				err = errors.Join(ErrUnknownOutcome, err) // it ended before the body had its answer
+			}
 			return l.wrap("transact on", err)
 		}
 		if !l.t.clock.sleep(ctx, pause) || l.Err() != nil {
@@ -113,7 +116,7 @@ func (l *Lease) send(ctx context.Context, tx **transaction, items []types.Transa
 	case noTable(err):
 		// Of the items, or the lock's: then the heartbeat will tell.
 		return fmt.Errorf("a table of the transaction does not exist in this account and Region; the lock is in %q, the items in %s: %w", l.t.table, strings.Join(tables(items), ", "), err)
-	case !definite && unanswerable(err):
+	case !definite && (ctx.Err() != nil || unanswerable(err)):
 		b.unknown = true
 		return errors.Join(errAgain, err)
 	case !definite:

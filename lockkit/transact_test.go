@@ -1,6 +1,7 @@
 package lockkit_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -127,6 +128,29 @@ func TestTransactEndsWithTheLease(t *testing.T) {
 			t.Errorf("applied %s times", got)
 		}
 	})
+}
+
+// A ctx that ends between two tries, or in one, leaves the outcome unknown too.
+func TestTransactCutOffIsUnknown(t *testing.T) {
+	for _, after := range []time.Duration{10 * time.Millisecond, 60 * time.Millisecond, 2 * time.Second} {
+		inWorld(t, func(w *world) {
+			t := w.t
+			l := w.acquire(w.process())
+			if after == 2*time.Second { // its first try hangs, applied
+				w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultDelayAnswer, Wait: lease})
+			} else {
+				w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultDropAnswer})
+			}
+			w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultBlackHole, Count: -1})
+			ctx, cancel := context.WithTimeout(t.Context(), after)
+			defer cancel()
+			err := l.Transact(ctx, count())
+			if !errors.Is(err, lockkit.ErrUnknownOutcome) || !errors.Is(err, context.DeadlineExceeded) || w.counted() != "1" {
+				t.Errorf("cut off after %s: got %v, counted %s", after, err, w.counted())
+			}
+			w.release(l)
+		})
+	}
 }
 
 func TestTransactReportsTheCallersCondition(t *testing.T) {
