@@ -93,6 +93,7 @@ const (
 	doNothing simDeed = iota
 	doWrite
 	doTransact
+	doBoth // a transaction, and a renewal while it is under way
 	doRenew
 	doAct
 )
@@ -124,11 +125,12 @@ const (
 type trouble struct {
 	From, For int
 	Who       int
-	Kind      fate
-	Reads     bool // reads only; else writes only, unless All
+	Kinds     []fate // in turn
+	Reads     bool   // reads only; else writes only, unless All
 	All       bool
 	Every     int // one of so many
 	Wait      int
+	Brief     bool // Wait is in 2 ms, to fall between two tries
 }
 
 type fate int
@@ -146,6 +148,9 @@ const (
 	late             // the connection breaks, and it is applied late
 	bare             // a refusal does not bring the item
 )
+
+// fates are all, and those more often that make one write overtake another.
+var fates = []fate{fails, throttled, conflicts, swallowed, unanswered, broken, slowAnswer, slowRequest, late, bare, unhurt, unhurt, broken, late, late}
 
 func (f fate) String() string {
 	return [...]string{"fine", "fails", "throttled", "conflicts", "swallowed", "unanswered", "broken", "slow answer", "slow request", "late", "bare"}[f]
@@ -219,7 +224,7 @@ func (simPlan) drawRound(t *rapid.T) simRound {
 		Patience: rapid.SampledFrom([]int{200, 200, 60, 10, 2}).Draw(t, "patience"),
 		Lease:    rapid.SampledFrom([]int{4, 4, 8, 3}).Draw(t, "lease"),
 		Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) simStep {
-			return simStep{After: rapid.IntRange(0, 30).Draw(t, "after"), Do: simDeed(rapid.IntRange(int(doNothing), int(doAct)).Draw(t, "deed"))}
+			return simStep{After: rapid.IntRange(0, 30).Draw(t, "after"), Do: rapid.SampledFrom([]simDeed{doNothing, doWrite, doTransact, doRenew, doAct, doBoth}).Draw(t, "deed")}
 		}), 1, 4).Draw(t, "steps"),
 		End:  rapid.SampledFrom([]simEnd{endRelease, endReleaseTwice, endReleaseCancelled, endDie, endDie}).Draw(t, "end"),
 		Rest: rapid.IntRange(0, 30).Draw(t, "rest"),
@@ -239,10 +244,11 @@ func (p simPlan) drawTrouble(t *rapid.T) trouble {
 	return trouble{
 		From: rapid.IntRange(0, p.Span).Draw(t, "from"), For: rapid.IntRange(1, 60).Draw(t, "for"),
 		Who:   rapid.SampledFrom([]int{theHolder, theOthers, everybody, 0, 1, 2, 3, theHolder}).Draw(t, "who"),
-		Kind:  fate(rapid.IntRange(int(fails), int(bare)).Draw(t, "kind")),
+		Kinds: rapid.SliceOfN(rapid.SampledFrom(fates), 1, 4).Draw(t, "kinds"),
 		Reads: rapid.Bool().Draw(t, "reads"), All: rapid.Bool().Draw(t, "all"),
 		Every: rapid.IntRange(1, 3).Draw(t, "every"),
 		Wait:  rapid.IntRange(1, 50).Draw(t, "wait"),
+		Brief: rapid.Bool().Draw(t, "brief"),
 	}
 }
 
@@ -265,5 +271,5 @@ func (p simPlan) drawEvent(t *rapid.T) simEvent {
 }
 
 func (t trouble) String() string {
-	return fmt.Sprintf("%s for %d of %d, one of %d, wait %d, reads %v all %v", t.Kind, t.For, t.Who, t.Every, t.Wait, t.Reads, t.All)
+	return fmt.Sprintf("%v for %d of %d, one of %d, wait %d, brief %v reads %v all %v", t.Kinds, t.For, t.Who, t.Every, t.Wait, t.Brief, t.Reads, t.All)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,15 +34,16 @@ func (p *simProcess) do(ctx context.Context, l *lockkit.Lease, d simDeed) {
 			TransactItems: []types.TransactWriteItem{l.ConditionCheck(), logWrite(l, p.w.newWrite())},
 		})
 	case doTransact:
-		id := p.w.newWrite()
-		err := l.Transact(ctx, logWrite(l, id))
-		if state, _ := p.status(); state == dead {
-			return
+		p.transact(ctx, l)
+	case doBoth:
+		for range 3 {
+			var both sync.WaitGroup
+			both.Go(func() { p.transact(ctx, l) })
+			if p.sleep(ctx, 20*time.Millisecond) {
+				p.do(ctx, l, doRenew)
+			}
+			both.Wait()
 		}
-		p.w.mu.Lock()
-		p.w.tell("process %d: transaction %d: %v", p.id, id, err)
-		p.w.ledger.transacted(id, err == nil, errors.Is(err, lockkit.ErrUnknownOutcome) || ctx.Err() != nil)
-		p.w.mu.Unlock()
 	case doRenew:
 		if err := l.Renew(ctx); err == nil && !lockkit.Believes(l) {
 			p.w.blame(answersTrue, "a renewal of process %d reports success on a lease that has ended", p.id)
@@ -53,6 +55,22 @@ func (p *simProcess) do(ctx context.Context, l *lockkit.Lease, d simDeed) {
 		p.w.mu.Unlock()
 	default:
 	}
+}
+
+func (p *simProcess) transact(ctx context.Context, l *lockkit.Lease) {
+	id := p.w.newWrite()
+	err := l.Transact(ctx, logWrite(l, id))
+	if state, _ := p.status(); state == dead {
+		return
+	}
+	unknown := errors.Is(err, lockkit.ErrUnknownOutcome)
+	// Known: a transaction without an answer whose ctx or lease ends meanwhile is
+	// reported as that end alone, although it may have been applied.
+	unknown = unknown || err != nil && (ctx.Err() != nil || errors.Is(err, lockkit.ErrLeaseLost))
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	p.w.tell("process %d: transaction %d: %v", p.id, id, err)
+	p.w.ledger.transacted(id, err == nil, unknown)
 }
 
 // newWrite numbers the fenced writes.

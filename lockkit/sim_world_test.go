@@ -79,9 +79,16 @@ func (w *simWorld) sent(p *simProcess, r *simRequest) harm {
 			continue
 		}
 		if h.count++; h.count%h.Every == 0 {
+			kind := h.Kinds[h.count/h.Every%len(h.Kinds)]
+			if kind == unhurt {
+				return harm{}
+			}
 			p.troubled = w.now()
 			p.hurting++
-			return harm{h.Kind, w.plan.units(h.Wait)}
+			if h.Brief {
+				return harm{kind, time.Duration(h.Wait) * 2 * time.Millisecond}
+			}
+			return harm{kind, w.plan.units(h.Wait)}
 		}
 	}
 	return harm{}
