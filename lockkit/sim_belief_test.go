@@ -66,3 +66,15 @@ func (l *ledger) left(process, timers int) {
 		l.broken(nothingLeft, "process %d has %d timers left, and no lease", process, timers)
 	}
 }
+
+// most is how many requests a process may send within a lease, whatever it does.
+const most = 400
+
+// asked judges how many requests a process has sent within a lease, and reports
+// whether it has gone mad.
+func (l *ledger) asked(process, requests int) bool {
+	if requests == most+1 {
+		l.broken(nobodyHammers, "process %d sent more than %d requests within a lease", process, most)
+	}
+	return requests > most
+}

@@ -23,6 +23,7 @@ const (
 	successorSpared invariant = "another's lease is left alone"
 	onlyTheLock     invariant = "only the lock is written"
 	appliedOnce     invariant = "a write is applied once"
+	nobodyHammers   invariant = "nobody hammers the table"
 	nothingLeft     invariant = "nothing is left behind"
 )
 

@@ -87,6 +87,7 @@ func TestInvariantsCatchBadHistories(t *testing.T) {
 		{"a holder believes what Done denies", endedStays, func(l *ledger) { l.judge(belief{believes: true, told: true, limit: aLease}) }},
 		{"Err is nil again", endedStays, func(l *ledger) { l.stays(1, lockkit.ErrLeaseLost, nil, lockkit.ErrLeaseLost) }},
 		{"a context goes on", endedStays, func(l *ledger) { l.stays(1, lockkit.ErrLeaseLost, lockkit.ErrLeaseLost, nil) }},
+		{"a process sends without end", nobodyHammers, func(l *ledger) { l.asked(1, most+1) }},
 		{"a timer is left", nothingLeft, func(l *ledger) { l.left(1, 1) }},
 		{"the item is deleted", onlyTheLock, func(l *ledger) { l.wrote(lockWrite{later, 1, now, lockState{}}) }},
 		{"the item is no lock any more", onlyTheLock, func(l *ledger) { l.wrote(lockWrite{later, 1, lockState{}, lockState{exists: true}}) }},

@@ -31,7 +31,9 @@ type simProcess struct {
 	hurting  int                // requests under way that something is in the way of
 	trap     time.Duration      // how long it is paused once it has sent a write; 0: it is not
 	contends *contention        // the acquire under way
-	done     chan struct{}      // closed when its goroutine has returned
+	burst    int                // requests since burstAt
+	burstAt  time.Duration
+	done     chan struct{} // closed when its goroutine has returned
 }
 
 // reading is the world's time and the process's clocks at one moment.

@@ -63,14 +63,10 @@ func (p *simProcess) transact(ctx context.Context, l *lockkit.Lease) {
 	if state, _ := p.status(); state == dead {
 		return
 	}
-	unknown := errors.Is(err, lockkit.ErrUnknownOutcome)
-	// Known: a transaction without an answer whose ctx or lease ends meanwhile is
-	// reported as that end alone, although it may have been applied.
-	unknown = unknown || err != nil && (ctx.Err() != nil || errors.Is(err, lockkit.ErrLeaseLost))
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	p.w.tell("process %d: transaction %d: %v", p.id, id, err)
-	p.w.ledger.transacted(id, err == nil, unknown)
+	p.w.ledger.transacted(id, err == nil, errors.Is(err, lockkit.ErrUnknownOutcome))
 }
 
 // newWrite numbers the fenced writes.

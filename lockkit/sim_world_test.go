@@ -69,6 +69,12 @@ func (w *simWorld) sent(p *simProcess, r *simRequest) harm {
 		}
 	}
 	w.ledger.sent(p.id, r.operation, r.Key["pk"].S, r.version(), r.owner())
+	if w.now()-p.burstAt > w.plan.Lease {
+		p.burst, p.burstAt = 0, w.now()
+	}
+	if p.burst++; w.ledger.asked(p.id, p.burst) {
+		p.freeze(dead) // or the world might stand still
+	}
 	if p.trap > 0 && r.writes() && p.freeze(paused) {
 		w.tell("process %d: pause while it sends", p.id)
 		time.AfterFunc(p.trap, p.thaw)
