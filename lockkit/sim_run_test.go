@@ -2,6 +2,7 @@ package lockkit_test
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -157,7 +158,10 @@ func (w *simWorld) soothe() {
 
 // settle waits for the processes that live to end what they do.
 func (w *simWorld) settle() {
-	for _, p := range w.alive {
+	w.mu.Lock()
+	alive := slices.Clone(w.alive) // one that starts at this very moment goes on beside
+	w.mu.Unlock()
+	for _, p := range alive {
 		if p == nil {
 			continue
 		}
