@@ -131,12 +131,14 @@ func unanswerable(err error) bool {
 	return inProgress || transient(err)
 }
 
-// settleTransaction decides what a cancelled transaction means. A body that was
-// cancelled cannot be applied any more: its request token has its answer, and a
-// copy of it that is still on its way finds a newer record version in its way.
+// settleTransaction decides what a cancelled transaction means. A body that had
+// an earlier send without an answer is kept until the item shows a newer record
+// version, which is in the way of every copy: a conflict says nothing of that send.
 func (l *Lease) settleTransaction(ctx context.Context, tx **transaction, cancelled *types.TransactionCanceledException) error {
 	b := *tx
-	*tx = nil
+	if !b.unknown {
+		*tx = nil
+	}
 	own, passing := reasons(cancelled)
 	switch {
 	case !own && passing:
@@ -161,6 +163,7 @@ func (l *Lease) settleTransaction(ctx context.Context, tx **transaction, cancell
 	if ended := l.confirm(version, sent); ended != nil {
 		return ended
 	}
+	*tx = nil // a newer version is in the way of every copy of this body
 	if version == b.version || b.unknown && l.ext != nil && l.ext.Landed(b.w, item) {
 		l.wrote(b.w, item) // an earlier send of this body was applied
 		return nil

@@ -130,6 +130,30 @@ func TestTransactEndsWithTheLease(t *testing.T) {
 	})
 }
 
+// A conflict that answers the second send says nothing about the first.
+func TestTransactAppliesOnceWhenAConflictFollowsALostAnswer(t *testing.T) {
+	for _, first := range []locktest.Fault{
+		{Operation: "TransactWriteItems", Kind: locktest.FaultDropAnswer},
+		{Operation: "TransactWriteItems", Kind: locktest.FaultLate, Wait: 75 * time.Millisecond},
+	} {
+		t.Run(first.Kind.String(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				t := w.t
+				l := w.acquire(w.process())
+				w.db.Inject(first)
+				w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultConflict})
+				if err := l.Transact(t.Context(), count()); err != nil {
+					t.Error(err)
+				}
+				if w.counted() != "1" {
+					t.Errorf("counted %s, want the transaction applied once", w.counted())
+				}
+				w.release(l)
+			})
+		})
+	}
+}
+
 // A ctx that ends between two tries, or in one, leaves the outcome unknown too.
 func TestTransactCutOffIsUnknown(t *testing.T) {
 	for _, after := range []time.Duration{10 * time.Millisecond, 60 * time.Millisecond, 2 * time.Second} {
