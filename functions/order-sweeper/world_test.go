@@ -64,7 +64,7 @@ func (w *world) place(prefix string, n int, age time.Duration) {
 	w.t.Helper()
 	for i := range n {
 		placedAt := time.Now().Add(-age + time.Duration(i)*time.Millisecond)
-		if err := w.db.Put("orders", orders.New(fmt.Sprintf("%s-%d", prefix, i), placedAt)); err != nil {
+		if err := w.db.Put("orders", orders.New(fmt.Sprintf("%s-%d", prefix, i), placedAt, 100)); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func (w *world) place(prefix string, n int, age time.Duration) {
 
 func (w *world) set(id, status string) {
 	w.t.Helper()
-	item := orders.New(id, time.UnixMilli(1))
+	item := orders.New(id, time.UnixMilli(1), 100)
 	item[orders.AttrStatus] = orders.Text(status)
 	if err := w.db.Put("orders", item); err != nil {
 		w.t.Fatal(err)

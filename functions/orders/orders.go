@@ -1,16 +1,13 @@
-// Package orders describes the table with the orders that the jobs of this
-// application work on, in one place: its attributes, its index, and how to make
-// it for tests and for the local runner.
+// Package orders describes the tables that the jobs of this application work on,
+// in one place: the orders with their attributes and indexes, the reports about
+// them, and how to make the table of orders for tests and for the local runner.
 package orders
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -19,6 +16,8 @@ const (
 	AttrID       = "orderId"  // S, the table's only key
 	AttrStatus   = "status"   // S
 	AttrPlacedAt = "placedAt" // N, Unix ms
+	AttrPlacedOn = "placedOn" // S, the UTC day of placedAt, such as 2026-12-01
+	AttrTotal    = "total"    // N, in cents
 	AttrClosedAt = "closedAt" // N, Unix ms; absent until it is closed
 	AttrClosedBy = "closedBy" // N, the fencing token of the run that closed it
 	// AttrHistory is a list that only grows, a map of status (S), at (N, Unix ms)
@@ -27,7 +26,15 @@ const (
 )
 
 // IndexByStatus has the status as partition and placedAt as sort key.
-const IndexByStatus = "byStatus"
+//
+// IndexByDay has the day as partition and placedAt as sort key, and brings the
+// total along. Neither of its keys ever changes, so that an order keeps its place
+// there, whatever becomes of it. One day in one partition is good for 1000 new
+// orders a second.
+const (
+	IndexByStatus = "byStatus"
+	IndexByDay    = "byDay"
+)
 
 // The statuses that a job knows.
 const (
@@ -61,12 +68,16 @@ func Key(id string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{AttrID: Text(id)}
 }
 
-// New is the item of an order that was placed at a time.
-func New(id string, placedAt time.Time) map[string]types.AttributeValue {
+// New is the item of an order that was placed at a time, with its total in cents.
+func New(id string, placedAt time.Time, total int64) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
-		AttrID: Text(id), AttrStatus: Text(Placed), AttrPlacedAt: Number(placedAt.UnixMilli()),
+		AttrID: Text(id), AttrStatus: Text(Placed), AttrTotal: Number(total),
+		AttrPlacedAt: Number(placedAt.UnixMilli()), AttrPlacedOn: Text(Day(placedAt)),
 	}
 }
+
+// Day names the partition of [IndexByDay] that has the orders placed at a time.
+func Day(placedAt time.Time) string { return placedAt.UTC().Format(time.DateOnly) }
 
 // Read decodes an item. The error names the order and what is wrong with it.
 func Read(item map[string]types.AttributeValue) (Order, error) {
@@ -95,41 +106,6 @@ func Read(item map[string]types.AttributeValue) (Order, error) {
 		o.History = append(o.History, Change{Status: text(m.Value["status"]), At: time.UnixMilli(at), Token: token})
 	}
 	return o, nil
-}
-
-// CreateTable makes the table with its index and waits until it is active, ctx
-// ends, or a minute has passed.
-func CreateTable(ctx context.Context, client *dynamodb.Client, table string) error {
-	key := func(name string, role types.KeyType) types.KeySchemaElement {
-		return types.KeySchemaElement{AttributeName: aws.String(name), KeyType: role}
-	}
-	attribute := func(name string, kind types.ScalarAttributeType) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: kind}
-	}
-	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: aws.String(table), BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			attribute(AttrID, types.ScalarAttributeTypeS),
-			attribute(AttrStatus, types.ScalarAttributeTypeS),
-			attribute(AttrPlacedAt, types.ScalarAttributeTypeN),
-		},
-		KeySchema: []types.KeySchemaElement{key(AttrID, types.KeyTypeHash)},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName:  aws.String(IndexByStatus),
-			KeySchema:  []types.KeySchemaElement{key(AttrStatus, types.KeyTypeHash), key(AttrPlacedAt, types.KeyTypeRange)},
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
-		}},
-	})
-	if err != nil {
-		return fmt.Errorf("create table %q: %w", table, err)
-	}
-	wait := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
-		o.MinDelay, o.MaxDelay = 100*time.Millisecond, time.Second
-	})
-	if err := wait.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)}, time.Minute); err != nil {
-		return fmt.Errorf("create table %q: it does not become active: %w", table, err)
-	}
-	return nil
 }
 
 // Text is a string as an attribute.

@@ -79,7 +79,7 @@ func (s *stage) gather(ctx context.Context) (evidence, error) {
 func (s *stage) putOrder(ctx context.Context, id string, placedAt time.Time) error {
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(s.tables.orders),
-		Item:      orders.New(id, placedAt),
+		Item:      orders.New(id, placedAt, 100),
 	})
 	if err != nil {
 		return fmt.Errorf("place order %s in table %s: %w", id, s.tables.orders, err)
