@@ -170,11 +170,6 @@ func (w *simWorld) carry(p *simProcess, r *simRequest, req *http.Request, hurt h
 func conflictOf(r *simRequest) simAnswer {
 	switch r.operation {
 	case "TransactWriteItems":
-		if r.updates(lockKey) != nil {
-			// Known: a conflict that follows a send without an answer makes Transact
-			// compose a new body, and both may be applied.
-			return failure(http.StatusBadRequest, "ThrottlingException")
-		}
 		return cancelledBy(len(r.TransactItems))
 	case "UpdateItem":
 		return failure(http.StatusBadRequest, "TransactionConflictException")

@@ -61,6 +61,7 @@ func holderMutants() []mutant {
 		one("the end of a lease leaves its timer", "lease.go", "	l.alarm.Stop()\n", ""),
 		one("the held check accepts a later holder", "table.go", `"#lko = :lko AND #lkf = :lkf"`, `"(#lko = :lko OR attribute_exists(#lko)) AND #lkf >= :lkf"`),
 		one("a transaction without an answer is composed anew", "transact.go", "		b.unknown = true\n", "		*tx = nil\n"),
+		one("a conflict makes a transaction without an answer anew", "transact.go", "	if !b.unknown {\n		*tx = nil\n	}\n", "	*tx = nil\n"),
 		one("a process that is gone soon holds on", "lease.go", "	if !l.until.IsZero() {\n", "	if false {\n"),
 	}
 }
