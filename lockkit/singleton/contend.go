@@ -85,6 +85,6 @@ func (a *attempt) takeover(lease *lockkit.Lease) *Takeover {
 		t.UnknownClient = true
 		return t
 	}
-	t.Tick, t.Started, t.RequestID, t.LogStream = r.tick, r.started, r.requestID, r.logStream
+	t.Tick, t.Started, t.RequestID, t.LogStream = r.Tick, r.Started, r.RequestID, r.LogStream
 	return t
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
 )
 
 // extension puts a run's tick and record on the lock item, with the writes that
@@ -84,37 +85,37 @@ func (e *extension) acquire(w lockkit.Write) lockkit.Addition {
 		Remove: []string{"#stop"}, // it was addressed to a holder who is gone
 		Names:  map[string]string{"#run": lockkit.AttrRun, "#prev": lockkit.AttrPrev, "#stop": lockkit.AttrStop},
 		Values: map[string]types.AttributeValue{
-			":run":  e.record(w.Owner).value(),
+			":run":  e.record(w.Owner).Value(),
 			":none": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}},
 		},
 	}
 	if e.once() {
 		add.Condition = "attribute_not_exists(#tick) OR #tick < :tick"
 		add.Names["#tick"] = lockkit.AttrTick
-		add.Values[":tick"] = numberValue(e.tick.Time.UnixMilli())
+		add.Values[":tick"] = wire.Number(e.tick.Time.UnixMilli())
 	}
 	return add
 }
 
 func (e *extension) release(w lockkit.Write) lockkit.Addition {
 	r := e.record(w.Owner)
-	r.ended, r.outcome, r.err = e.end.at, e.end.outcome, e.end.err
+	r.Ended, r.Outcome, r.Err = e.end.at, string(e.end.outcome), e.end.err
 	add := lockkit.Addition{
 		Set:    []string{"#prev = :prev"},
 		Remove: []string{"#run"},
 		Names:  map[string]string{"#run": lockkit.AttrRun, "#prev": lockkit.AttrPrev},
-		Values: map[string]types.AttributeValue{":prev": r.value()},
+		Values: map[string]types.AttributeValue{":prev": r.Value()},
 	}
 	if e.marks() {
 		add.Set = append(add.Set, "#tick = :tick")
 		add.Names["#tick"] = lockkit.AttrTick
-		add.Values[":tick"] = numberValue(e.mark().UnixMilli())
+		add.Values[":tick"] = wire.Number(e.mark().UnixMilli())
 	}
 	return add
 }
 
-func (e *extension) record(owner string) record {
-	return record{owner: owner, tick: e.tick.Time, started: e.started, requestID: e.request.id, logStream: e.request.logStream}
+func (e *extension) record(owner string) wire.Record {
+	return wire.Record{Owner: owner, Tick: e.tick.Time, Started: e.started, RequestID: e.request.id, LogStream: e.request.logStream}
 }
 
 // marks reports whether the release completes a tick.
@@ -148,7 +149,7 @@ func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 			return &doneError{tick: e.tick.Time, done: done}
 		}
 	}
-	if ms, ok := integer(item[lockkit.AttrLease]); ok && !e.met && item[lockkit.AttrOwner] != nil {
+	if ms, ok := wire.Integer(item[lockkit.AttrLease]); ok && !e.met && item[lockkit.AttrOwner] != nil {
 		e.met = true
 		e.held(time.Duration(min(ms, maxWatchMS)) * time.Millisecond)
 	}
@@ -177,8 +178,8 @@ func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if prev, ok := readRecord(item[lockkit.AttrPrev]); ok && prev.owner == w.Owner {
-		return prev.outcome == e.end.outcome
+	if prev, ok := wire.ReadRecord(item[lockkit.AttrPrev]); ok && prev.Owner == w.Owner {
+		return prev.Outcome == string(e.end.outcome)
 	}
 	if !e.NoExtension.Landed(w, item) || !e.marks() {
 		return false
@@ -198,22 +199,22 @@ func (e *extension) ends(end ending) {
 func (e *extension) runsSame() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	run, ok := readRecord(e.last[lockkit.AttrRun])
+	run, ok := wire.ReadRecord(e.last[lockkit.AttrRun])
 	owner, _ := e.last[lockkit.AttrOwner].(*types.AttributeValueMemberS)
-	return ok && owner != nil && run.owner == owner.Value && !e.tick.Time.IsZero() && run.tick.Equal(e.tick.Time)
+	return ok && owner != nil && run.Owner == owner.Value && !e.tick.Time.IsZero() && run.Tick.Equal(e.tick.Time)
 }
 
 // left returns the record that the holder with this owner id left. It is in prev
 // when the item is the one that this run's own acquire made.
-func (e *extension) left(owner string) (record, bool) {
+func (e *extension) left(owner string) (wire.Record, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, name := range []string{lockkit.AttrRun, lockkit.AttrPrev} {
-		if r, ok := readRecord(e.old[name]); ok && r.owner == owner {
+		if r, ok := wire.ReadRecord(e.old[name]); ok && r.Owner == owner {
 			return r, true
 		}
 	}
-	return record{}, false
+	return wire.Record{}, false
 }
 
 // doneTick reads the last completed tick; zero when there is none.
@@ -222,7 +223,7 @@ func doneTick(item lockkit.Item) (time.Time, error) {
 	if !there {
 		return time.Time{}, nil
 	}
-	ms, ok := integer(v)
+	ms, ok := wire.Integer(v)
 	if !ok {
 		return time.Time{}, fmt.Errorf("singleton: attribute %s of the lock's item is a %T, expected a whole number of Unix milliseconds: correct it, or remove it to forget which ticks are done", lockkit.AttrTick, v)
 	}

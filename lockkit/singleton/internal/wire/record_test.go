@@ -1,4 +1,4 @@
-package singleton
+package wire
 
 import (
 	"math/rand/v2"
@@ -25,17 +25,17 @@ func TestBothRecordsStayUnder400Bytes(t *testing.T) {
 	now := time.UnixMilli(1764554400123)
 	for _, text := range []string{"", "boom", strings.Repeat("x", 1000), strings.Repeat("🙂", 300), strings.Repeat("\xff", 500)} {
 		for _, s := range []string{"", stream, "2026/12/01/" + strings.Repeat("f", 64) + stream[10:], strings.Repeat("é", 400)} {
-			r := record{owner: owner, tick: now, started: now, requestID: uuid + uuid, logStream: s}
-			running := attribute("run", r.value())
-			crashed := attribute("prev", r.value())
-			r.ended, r.outcome, r.err = now, OutOfTime, text
-			ended := attribute("prev", r.value())
+			r := Record{Owner: owner, Tick: now, Started: now, RequestID: uuid + uuid, LogStream: s}
+			running := attribute("run", r.Value())
+			crashed := attribute("prev", r.Value())
+			r.Ended, r.Outcome, r.Err = now, "out_of_time", text
+			ended := attribute("prev", r.Value())
 			if most := running + max(crashed, ended); most > 400 {
 				t.Errorf("error of %d bytes, stream of %d: %d bytes (%d running, %d crashed, %d ended)", len(text), len(s), most, running, crashed, ended)
 			}
-			back, ok := readRecord(r.value())
-			if !ok || !utf8.ValidString(back.err) || len(back.err) > maxError || text != "" && back.err == "" {
-				t.Errorf("error of %d bytes became %q", len(text), back.err)
+			back, ok := ReadRecord(r.Value())
+			if !ok || !utf8.ValidString(back.Err) || len(back.Err) > maxError || text != "" && back.Err == "" {
+				t.Errorf("error of %d bytes became %q", len(text), back.Err)
 			}
 		}
 	}
@@ -43,33 +43,33 @@ func TestBothRecordsStayUnder400Bytes(t *testing.T) {
 
 func TestRecordKeepsTheLogStreamWhereItFits(t *testing.T) {
 	now := time.UnixMilli(1764554400123).UTC()
-	r := record{owner: owner, tick: now, started: now, requestID: uuid, logStream: stream}
-	if back, ok := readRecord(r.value()); !ok || back != r {
+	r := Record{Owner: owner, Tick: now, Started: now, RequestID: uuid, LogStream: stream}
+	if back, ok := ReadRecord(r.Value()); !ok || back != r {
 		t.Errorf("running: %+v, want %+v", back, r)
 	}
-	r.ended, r.outcome, r.err = now, Failed, strings.Repeat("e", 60)
-	if back, _ := readRecord(r.value()); back != r {
+	r.Ended, r.Outcome, r.Err = now, "failed", strings.Repeat("e", 60)
+	if back, _ := ReadRecord(r.Value()); back != r {
 		t.Errorf("short error: %+v", back)
 	}
-	r.err = strings.Repeat("e", maxError)
-	if back, _ := readRecord(r.value()); back.logStream != "" || back.err != r.err || back.requestID != uuid {
+	r.Err = strings.Repeat("e", maxError)
+	if back, _ := ReadRecord(r.Value()); back.LogStream != "" || back.Err != r.Err || back.RequestID != uuid {
 		t.Errorf("long error: %+v", back)
 	}
 }
 
 func TestReadRecordTakesWhateverIsThere(t *testing.T) {
 	for _, v := range []types.AttributeValue{
-		nil, stringValue("x"), &types.AttributeValueMemberM{}, &types.AttributeValueMemberNULL{Value: true},
-		&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{keyOwner: numberValue(1), keyTick: stringValue("x")}},
+		nil, String("x"), &types.AttributeValueMemberM{}, &types.AttributeValueMemberNULL{Value: true},
+		&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{keyOwner: Number(1), keyTick: String("x")}},
 	} {
-		if r, ok := readRecord(v); ok {
+		if r, ok := ReadRecord(v); ok {
 			t.Errorf("%v is read as %+v", v, r)
 		}
 	}
 	odd := &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
-		keyOwner: stringValue("o"), keyTick: stringValue("x"), keyStarted: &types.AttributeValueMemberN{Value: "1e400"}, keyError: nil,
+		keyOwner: String("o"), keyTick: String("x"), keyStarted: &types.AttributeValueMemberN{Value: "1e400"}, keyError: nil,
 	}}
-	if r, ok := readRecord(odd); !ok || r != (record{owner: "o"}) {
+	if r, ok := ReadRecord(odd); !ok || r != (Record{Owner: "o"}) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -80,7 +80,7 @@ func TestCutKeepsRunesWhole(t *testing.T) {
 		for i := range b {
 			b[i] = byte(rand.IntN(256))
 		}
-		if got := cut(string(b), 120); !utf8.ValidString(got) || len(got) > 120 {
+		if got := Cut(string(b), 120); !utf8.ValidString(got) || len(got) > 120 {
 			t.Fatalf("%q became %q", b, got)
 		}
 	}

@@ -1,10 +1,8 @@
-package singleton
+package wire
 
 import (
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -33,42 +31,45 @@ const (
 	maxID      = 36 // a UUID
 )
 
-// record is what a run leaves on the lock's item: in the attribute run while it
-// holds the lock, in prev once it has ended or died.
-type record struct {
-	owner     string
-	tick      time.Time
-	started   time.Time
-	ended     time.Time
-	outcome   Outcome
-	err       string
-	requestID string
-	logStream string
+// Released is the outcome in the record of a run whose lock an operator freed.
+const Released = "released"
+
+// Record is what a run leaves on the lock's item: in the attribute run while it
+// holds the lock, in prev once it has ended or died. Records are comparable.
+type Record struct {
+	Owner     string    // the lease it belongs to; it counts for no other
+	Tick      time.Time // zero for a run without one
+	Started   time.Time // when it acquired the lock, by its clock
+	Ended     time.Time // zero while it runs, and for a run that died
+	Outcome   string    // "" while it runs, and for a run that died
+	Err       string    // cut to 120 bytes
+	RequestID string
+	LogStream string // "" also where it had no room
 }
 
-// value encodes the record within its bound. The name of the log stream is what
+// Value encodes the record within its bound. The name of the log stream is what
 // yields: the request id finds the log too, and nothing else tells the error.
-func (r record) value() types.AttributeValue {
-	m := map[string]types.AttributeValue{keyOwner: stringValue(r.owner)}
+func (r Record) Value() types.AttributeValue {
+	m := map[string]types.AttributeValue{keyOwner: String(r.Owner)}
 	putTime := func(key string, t time.Time) {
 		if !t.IsZero() {
-			m[key] = numberValue(t.UnixMilli())
+			m[key] = Number(t.UnixMilli())
 		}
 	}
 	putText := func(key, s string) {
 		if s != "" {
-			m[key] = stringValue(s)
+			m[key] = String(s)
 		}
 	}
-	putTime(keyTick, r.tick)
-	putTime(keyStarted, r.started)
-	putTime(keyEnded, r.ended)
-	putText(keyOutcome, string(r.outcome))
-	putText(keyError, cut(r.err, maxError))
-	putText(keyRequestID, cut(r.requestID, maxID))
-	putText(keyLogStream, strings.ToValidUTF8(r.logStream, ""))
+	putTime(keyTick, r.Tick)
+	putTime(keyStarted, r.Started)
+	putTime(keyEnded, r.Ended)
+	putText(keyOutcome, r.Outcome)
+	putText(keyError, Cut(r.Err, maxError))
+	putText(keyRequestID, Cut(r.RequestID, maxID))
+	putText(keyLogStream, strings.ToValidUTF8(r.LogStream, ""))
 	bound := maxRunning - len("run")
-	if !r.ended.IsZero() {
+	if !r.Ended.IsZero() {
 		bound = maxEnded - len("prev")
 	}
 	if mapSize(m) > bound {
@@ -77,12 +78,12 @@ func (r record) value() types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: m}
 }
 
-// readRecord decodes a record. ok is false for an attribute that is absent or
+// ReadRecord decodes a record. ok is false for an attribute that is absent or
 // is not a record of this package.
-func readRecord(v types.AttributeValue) (r record, ok bool) {
+func ReadRecord(v types.AttributeValue) (r Record, ok bool) {
 	m, ok := v.(*types.AttributeValueMemberM)
 	if !ok {
-		return record{}, false
+		return Record{}, false
 	}
 	text := func(key string) string {
 		s, _ := m.Value[key].(*types.AttributeValueMemberS)
@@ -92,16 +93,16 @@ func readRecord(v types.AttributeValue) (r record, ok bool) {
 		return s.Value
 	}
 	at := func(key string) time.Time {
-		if ms, ok := integer(m.Value[key]); ok {
+		if ms, ok := Integer(m.Value[key]); ok {
 			return time.UnixMilli(ms).UTC()
 		}
 		return time.Time{}
 	}
-	r = record{
-		owner: text(keyOwner), tick: at(keyTick), started: at(keyStarted), ended: at(keyEnded),
-		outcome: Outcome(text(keyOutcome)), err: text(keyError), requestID: text(keyRequestID), logStream: text(keyLogStream),
+	r = Record{
+		Owner: text(keyOwner), Tick: at(keyTick), Started: at(keyStarted), Ended: at(keyEnded),
+		Outcome: text(keyOutcome), Err: text(keyError), RequestID: text(keyRequestID), LogStream: text(keyLogStream),
 	}
-	return r, r.owner != ""
+	return r, r.Owner != ""
 }
 
 // mapSize counts as DynamoDB does: 3 bytes for the map, 1 for each entry, the
@@ -118,32 +119,4 @@ func mapSize(m map[string]types.AttributeValue) int {
 		}
 	}
 	return size
-}
-
-// cut shortens text to n bytes on a rune border, and drops what is not UTF-8,
-// which DynamoDB would refuse together with the write.
-func cut(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-func stringValue(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func numberValue(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
-func integer(v types.AttributeValue) (int64, bool) {
-	n, ok := v.(*types.AttributeValueMemberN)
-	if !ok {
-		return 0, false
-	}
-	i, err := strconv.ParseInt(n.Value, 10, 64)
-	return i, err == nil
 }
