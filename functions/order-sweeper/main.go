@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/solotick/solotick/functions"
+	"github.com/solotick/solotick/functions/internal/demo"
 	"github.com/solotick/solotick/functions/internal/wiring"
 	"github.com/solotick/solotick/lockkit/singleton"
 )
@@ -23,15 +24,16 @@ const ordersTableVariable = "SOLOTICK_ORDERS_TABLE"
 
 func main() {
 	var name string
-	var switches demo
-	app, err := wiring.Load(append(switches.variables(), wiring.Table(ordersTableVariable, "with the orders", &name))...)
+	var switches demo.Switches
+	app, err := wiring.Load(append(switches.Variables(), switches.UnfencedVariable(), wiring.Table(ordersTableVariable, "with the orders", &name))...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "order-sweeper:", err)
 		os.Exit(1)
 	}
 	table := table{client: app.DynamoDB, name: name}
 	s := &sweeper{table: table, closer: fenced{table}, logger: app.Logger, pageSize: pageSize, maxPerRun: maxPerRun}
-	spec := switches.apply(functions.OrderSweeper, s)
+	demonstrate(&switches, s)
+	spec := switches.Apply(functions.OrderSweeper, app.Logger)
 	lambda.Start(singleton.Handler(app.Locks, spec, s.work, singleton.WithLogger(app.Logger)))
 }
 

@@ -59,6 +59,7 @@ type logLine struct {
 	Level     string    `json:"level"`
 	RequestID string    `json:"requestId"`
 	Order     string    `json:"order"`
+	On        string    `json:"on"`
 	Token     int64     `json:"token"`
 	Closed    int       `json:"closed"`
 	Outcome   string    `json:"outcome"`
@@ -76,7 +77,7 @@ type logLine struct {
 // The messages that the scenario knows.
 const (
 	logStarted = "sweep started"
-	logWorking = "at work on order"
+	logWorking = "at work"
 	logClosed  = "order closed"
 	logRefused = "stale write refused"
 	logEnded   = "run ended"
@@ -207,7 +208,7 @@ func (h *history) logged(e lambda.Event, open *delivery) *delivery {
 	case logStarted:
 		open.token = l.Token
 	case logWorking:
-		open.working = append(open.working, l.Order)
+		open.working = append(open.working, l.On)
 	case logEnded:
 		open.run = &l
 	}
