@@ -22,4 +22,23 @@
 // it has completed and refuses older ones: a time read wrongly (milliseconds
 // taken for seconds, "now" in the place of a keyword that was not filled in)
 // would make every later, correct tick look done.
+//
+// # What goes out
+//
+// A run publishes what it did: [RunStarted], [RunEnded], [LockTakenOver] and
+// [Gap]; an operator's command publishes [ControlChanged]. [EncodeDetail] makes
+// the detail of an event, bus/ publishes it, and [DecodeOutbound] reads the
+// envelope that a consumer's rule delivers. schema/ describes the details to
+// consumers in other languages, and testdata/outbound/ has one whole envelope of
+// each.
+//
+// # What the bus is, and what it is not
+//
+// The bus is a convenience for coordination between services: what is published
+// here, the observer and anybody's rule may consume. It is no queue and no log.
+// EventBridge delivers an event at least once and in no order, so a consumer
+// dedupes by the envelope's id and looks at the times. A consumer that is down
+// relies on the retries of its own rule; nothing is replayed. A run that cannot
+// publish goes on without: what is true of a job is on its lock's item, and an
+// event that was lost costs its line in the history.
 package events
