@@ -93,8 +93,12 @@ func rules() []rule {
 		{
 			name: "singleton knows lockkit, events and a job's numbers, and nothing else of ours", of: exactly(ours("lockkit/singleton")),
 			allow: func(p pkg) bool {
-				return !under(p.ImportPath, module) || p.ImportPath == ours("lockkit") || under(p.ImportPath, ours("events"), ours("lockkit/singleton"))
+				return !under(p.ImportPath, module) || p.ImportPath == ours("lockkit") || p.ImportPath == ours("events") || under(p.ImportPath, ours("lockkit/singleton"))
 			},
+		},
+		{
+			name: "the bus is EventBridge's client and the types of the events", of: exactly(ours("events/bus")), deps: true,
+			allow: func(p pkg) bool { return p.Standard || aws(p.ImportPath) || p.ImportPath == ours("events") },
 		},
 		{
 			name: "lockotel adapts lockkit to the OpenTelemetry API and knows no SDK", of: exactly(ours("lockkit/lockotel")),
