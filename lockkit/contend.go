@@ -25,6 +25,7 @@ type contender struct {
 	keepTrying       bool
 	giveUpAlive      bool
 	giveUpOnSchedule bool
+	onHeld           func(context.Context, Sighting) bool // nil: nobody asks
 
 	sent     chain         // every record version this acquire has sent
 	requests *atomic.Int64 // of CountRequests; nil: nobody counts
@@ -97,6 +98,13 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		alive := r.saw(rec, now)
 		if c.giveUpAlive && alive || c.giveUpOnSchedule && onSchedule(rec, now) {
 			return nil, c.heldError(rec, true)
+		}
+		if c.onHeld != nil {
+			s := c.sighting(rec, alive, now)
+			if c.onHeld(ctx, s) {
+				return nil, c.heldError(rec, s.Alive || s.OnSchedule)
+			}
+			now = c.t.clock.now() // it may have taken its time
 		}
 		// The takeover itself is as good a look as one just before it.
 		due := c.due(c.last)

@@ -105,3 +105,67 @@ func TestGiveUpOnSchedule(t *testing.T) {
 		<-dead.Done()
 	})
 }
+
+func TestOnHeldSeesEachLookAndDecides(t *testing.T) {
+	inWorld(t, func(w *world) {
+		t := w.t
+		l := w.acquire(w.process(lockkit.WithHolderLabel("pod-1")))
+		defer w.release(l)
+		time.Sleep(time.Second)
+		w.db.ResetRequests()
+		var seen []lockkit.Sighting
+		_, err := w.process().Acquire(t.Context(), name, lease, lockkit.OnHeld(func(ctx context.Context, s lockkit.Sighting) bool {
+			if ctx.Err() != nil {
+				t.Error("its ctx has ended")
+			}
+			seen = append(seen, s)
+			time.Sleep(time.Second) // a request, say
+			return len(seen) == 3
+		}))
+		if held, ok := errors.AsType[*lockkit.HeldError](err); !ok || !held.Alive || held.Token != l.Token() {
+			t.Fatalf("got %v, want held by a live holder", err)
+		}
+		if got := w.counts(); got.refused != 1 || got.reads != 2 || len(seen) != 3 {
+			t.Errorf("%+v with %d calls, want one call for the refused write and for each of two reads", got, len(seen))
+		}
+		for i, s := range seen {
+			if s.Owner != l.Owner() || s.Holder != "pod-1" || s.Token != l.Token() || s.Lease != lease || s.Item[lockkit.AttrOwner] == nil || s.Alive != (i > 0) || !s.OnSchedule {
+				t.Errorf("look %d: %+v", i, s)
+			}
+		}
+	})
+}
+
+// What a judge takes is no silence of the holder's: a takeover waits for a whole
+// lease after the last look, and not less.
+func TestOnHeldDelaysNoTakeoverAndHastensNone(t *testing.T) {
+	for _, pause := range []time.Duration{0, lease / 2, 2 * lease} {
+		inWorld(t, func(w *world) {
+			t := w.t
+			dead := w.acquire(w.process())
+			w.crash(dead)
+			looks := 0
+			var next *lockkit.Lease
+			waited := elapsed(func() {
+				var err error
+				next, err = w.process().Acquire(t.Context(), name, lease, lockkit.OnHeld(func(_ context.Context, s lockkit.Sighting) bool {
+					if s.Alive {
+						t.Error("a dead holder is called alive")
+					}
+					if looks++; looks == 1 {
+						time.Sleep(pause)
+					}
+					return false
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+			})
+			if want := max(pause, lease); waited < want || waited > want+lease/10 {
+				t.Errorf("took over after %s, want %s", waited, want)
+			}
+			w.release(next)
+			<-dead.Done()
+		})
+	}
+}
