@@ -83,6 +83,10 @@ func rules() []rule {
 			allow: func(p pkg) bool { return p.Standard || aws(p.ImportPath) },
 		},
 		{
+			name: "fence brings no driver and no lock: the standard library and the AWS SDK", of: exactly(ours("lockkit/fence")), deps: true,
+			allow: func(p pkg) bool { return p.Standard || p.ImportPath == ours("lockkit/fence") || aws(p.ImportPath) },
+		},
+		{
 			name: "events holds types only", of: exactly(ours("events")), deps: true,
 			allow: func(p pkg) bool { return p.Standard },
 		},
@@ -170,6 +174,7 @@ func TestImports(t *testing.T) {
 func TestRulesCatchViolations(t *testing.T) {
 	for _, plant := range []struct{ path, dep string }{
 		{ours("lockkit"), "github.com/someone/else"},
+		{ours("lockkit/fence"), "modernc.org/sqlite"},
 		{ours("events"), "github.com/aws/aws-sdk-go-v2/aws"},
 		{ours("lockkit/singleton/job"), ours("lockkit")},
 		{ours("lockkit/singleton"), ours("functions")},
