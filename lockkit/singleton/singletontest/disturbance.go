@@ -13,9 +13,6 @@ const (
 	freezesAfter         // the request is applied; thawed, the process gets the answer
 )
 
-// halts reports whether the process stands still from then on.
-func (s strike) halts() bool { return s != nothing && s != requestLost && s != answerLost }
-
 // freezes reports whether it goes on later.
 func (s strike) freezes() bool { return s == freezesBefore || s == freezesAfter }
 

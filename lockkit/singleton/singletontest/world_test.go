@@ -29,8 +29,8 @@ func TestRunDeliversOneTickAndLeavesTheTables(t *testing.T) {
 	if got.World.DB.Item(bills, billOf(due)) == nil || !got.World.Completed(spec.Name).Equal(due) || len(got.World.Requests()) != 3 {
 		t.Errorf("bill %v, completed %s, requests %v", got.World.DB.Item(bills, billOf(due)), got.World.Completed(spec.Name), got.World.Requests())
 	}
-	if real := time.Since(began); real > time.Minute {
-		t.Errorf("it took %s", real)
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %s", took)
 	}
 }
 
