@@ -47,7 +47,7 @@ func DecodeOutbound(input []byte) (Envelope, error) {
 	if raw.ID == "" {
 		return Envelope{}, &InputError{Got: "an event without an id", Want: wantEnvelope, Fix: "send it through EventBridge, which gives each event an id"}
 	}
-	detail, err := decodeDetail(raw.DetailType, raw.Detail)
+	detail, err := DecodeDetail(raw.DetailType, raw.Detail)
 	if err != nil {
 		return Envelope{}, err
 	}
@@ -59,7 +59,9 @@ const (
 	fixEnvelope  = `give the rule the event pattern {"source": ["` + Source + `"]}`
 )
 
-func decodeDetail(kind string, raw json.RawMessage) (Detail, error) {
+// DecodeDetail reads a detail without its envelope, such as one that was stored.
+// Its errors are those of [DecodeOutbound].
+func DecodeDetail(kind string, raw json.RawMessage) (Detail, error) {
 	switch kind {
 	case TypeRunStarted:
 		return read[RunStarted](kind, raw)

@@ -51,7 +51,7 @@ func (h Header) sent() Header {
 
 func (d RunStarted) bounded() Detail {
 	d.Header = d.sent()
-	d.Since = d.Since.UTC()
+	d.Began, d.Since = d.Began.UTC(), d.Since.UTC()
 	return d
 }
 
@@ -59,7 +59,7 @@ func (d RunEnded) bounded() Detail {
 	d.Header = d.sent()
 	d.Outcome, d.HeldBy, d.PausedBy = cut(d.Outcome), cut(d.HeldBy), cut(d.PausedBy)
 	d.Warning, d.Error = cut(d.Warning), cut(d.Error)
-	d.Since, d.DoneTick = d.Since.UTC(), d.DoneTick.UTC()
+	d.Began, d.Since, d.DoneTick = d.Began.UTC(), d.Since.UTC(), d.DoneTick.UTC()
 	if d.Counts != nil {
 		names := slices.Sorted(maps.Keys(d.Counts))
 		counts := make(map[string]int64, min(len(names), MaxCounts))

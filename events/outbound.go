@@ -50,6 +50,7 @@ type Header struct {
 // RunStarted says that a run acquired its job's lock and begins to work.
 type RunStarted struct {
 	Header
+	Began      time.Time `json:"began"`                 // when the run began to contend; the same in both events of a run
 	TickSource Kind      `json:"tick_source,omitempty"` // who asked for the run
 	Attempt    int       `json:"attempt,omitempty"`     // Scheduler's count of deliveries, where it counts
 	Forced     bool      `json:"forced,omitempty"`      // a done tick is run again
@@ -59,6 +60,7 @@ type RunStarted struct {
 // RunEnded says how a run ended, also one that never had the lock.
 type RunEnded struct {
 	Header
+	Began      time.Time        `json:"began"`
 	Outcome    string           `json:"outcome"` // one of package singleton's outcomes
 	TickSource Kind             `json:"tick_source,omitempty"`
 	Attempt    int              `json:"attempt,omitempty"`

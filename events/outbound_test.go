@@ -41,9 +41,9 @@ func full() []events.Detail {
 		Holder: "h", RequestID: "q", RunID: "r", At: at("2026-12-01T01:00:00.5Z"),
 	}
 	return []events.Detail{
-		events.RunStarted{Header: h, TickSource: events.KindRule, Attempt: 2, Forced: true, Since: at("2026-11-30T01:00:00Z")},
+		events.RunStarted{Header: h, Began: at("2026-12-01T01:00:00.25Z"), TickSource: events.KindRule, Attempt: 2, Forced: true, Since: at("2026-11-30T01:00:00Z")},
 		events.RunEnded{
-			Header: h, Outcome: "failed", TickSource: events.KindManual, Attempt: 1, Forced: true, Since: at("2026-11-30T01:00:00Z"), Marked: true,
+			Header: h, Began: at("2026-12-01T01:00:00.25Z"), Outcome: "failed", TickSource: events.KindManual, Attempt: 1, Forced: true, Since: at("2026-11-30T01:00:00Z"), Marked: true,
 			HeldBy: "o", DoneTick: at("2026-11-29T01:00:00Z"), PausedBy: "p", WaitedMS: 1, WorkedMS: 2, Requests: 3,
 			Counts: map[string]int64{"a": 4}, Warning: "w", Error: "e",
 		},
