@@ -28,7 +28,23 @@ var OrderSweeper = job.Spec{
 	ExpectedInterval: 15 * time.Minute,
 }
 
+// CacheRefresh brings a document that is served from elsewhere up to date.
+//
+// Nothing is lost with a run but time, so the lease is short and a failed run is
+// left to the next tick, which comes before a second retry would. A minute is
+// enough for three requests that all take their time beside a takeover.
+var CacheRefresh = job.Spec{
+	Name:             "cache-refresh",
+	Schedule:         "rate(5 minutes)",
+	Lease:            10 * time.Second,
+	Timeout:          time.Minute,
+	MemoryMB:         128,
+	Retries:          1,
+	MaxAge:           10 * time.Minute,
+	ExpectedInterval: 20 * time.Minute,
+}
+
 // Jobs returns the numbers of all jobs. The caller owns the slice.
 func Jobs() []job.Spec {
-	return []job.Spec{OrderSweeper}
+	return []job.Spec{OrderSweeper, CacheRefresh}
 }

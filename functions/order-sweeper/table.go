@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/solotick/solotick/functions/orders"
 )
@@ -44,7 +41,7 @@ func (t table) placedBefore(ctx context.Context, before time.Time, pageSize int3
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				yield(order{}, fmt.Errorf("read the placed orders of table %q (%s) by its index %s: %w", t.name, ordersTableVariable, orders.IndexByStatus, advised(err)))
+				yield(order{}, fmt.Errorf("read the placed orders of table %q (%s) by its index %s: %w", t.name, ordersTableVariable, orders.IndexByStatus, orders.Advised(err, ordersTableVariable)))
 				return
 			}
 			for _, item := range page.Items {
@@ -55,19 +52,6 @@ func (t table) placedBefore(ctx context.Context, before time.Time, pageSize int3
 			}
 		}
 	}
-}
-
-// advised adds to an error of a query what to do about the two that a wrong
-// table name leads to.
-func advised(err error) error {
-	if _, ok := errors.AsType[*types.ResourceNotFoundException](err); ok {
-		return fmt.Errorf("set %s to a table that this Region has, or create it: %w", ordersTableVariable, err)
-	}
-	// DynamoDB has no type for this one.
-	if api, ok := errors.AsType[smithy.APIError](err); ok && strings.Contains(api.ErrorMessage(), "does not have the specified index") {
-		return fmt.Errorf("set %s to the table with the orders, or create the index: %w", ordersTableVariable, err)
-	}
-	return err
 }
 
 // closing is the update that closes an order. It has no condition: what makes

@@ -42,6 +42,29 @@ func Table(name, what string, into *string) Variable {
 	}
 }
 
+// URL is a Variable for the address of an HTTP service. It may have a query, but
+// no user: a password in it would show in every error that names the address.
+func URL(name, what string, into *string) Variable {
+	return Variable{
+		Name: name,
+		Want: "the URL " + what + ", with http or https and without a user or a fragment",
+		Fix:  "set it in the function's environment",
+		Set: func(value string) error {
+			u, err := url.Parse(value)
+			switch {
+			case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+				return errors.New("not a URL with http or https and a host")
+			case u.User != nil:
+				return errors.New("it has a user")
+			case strings.Contains(value, "#"):
+				return errors.New("it has a fragment, which no request would carry")
+			}
+			*into = value
+			return nil
+		},
+	}
+}
+
 // settings is the environment, read. The zero value has nothing set.
 type settings struct {
 	lockTable, partitionKey, sortKey, ttl string

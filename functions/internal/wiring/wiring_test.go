@@ -142,6 +142,30 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+func TestAURLIsTakenWithAQueryAndWithoutAUser(t *testing.T) {
+	for value, want := range map[string]string{
+		"https://example.com/document?key=x": "",
+		"http://127.0.0.1:8000":              "",
+		"example.com":                        "not a URL",
+		"ftp://example.com":                  "not a URL",
+		"https://:8000/":                     "not a URL",
+		"https://user:hunter2@example.com":   "it has a user",
+		"https://example.com/#part":          "it has a fragment",
+	} {
+		var got string
+		_, err := load(environment(map[string]string{"SOURCE": value}), []Variable{URL("SOURCE", "to read from", &got)})
+		if want == "" {
+			if err != nil || got != value {
+				t.Errorf("%s: %q, %v", value, got, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "expected the URL to read from") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v, expected %s", value, err, want)
+		}
+	}
+}
+
 // What net/http must not see, and who sent the request.
 func TestTheClientHidesTheBodysWriteToAndNamesItsEnvironment(t *testing.T) {
 	var agent, body string
