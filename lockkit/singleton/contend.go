@@ -86,5 +86,6 @@ func (a *attempt) takeover(lease *lockkit.Lease) *Takeover {
 		return t
 	}
 	t.Tick, t.Started, t.RequestID, t.LogStream = r.Tick, r.Started, r.RequestID, r.LogStream
+	t.Cursor = a.ext.leftCursor()
 	return t
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
+	"github.com/solotick/solotick/lockkit/singleton/job"
 )
 
 // extension puts a run's tick and record on the lock item, with the writes that
@@ -29,6 +30,11 @@ type extension struct {
 	old     lockkit.Item // what the acquire found, or left when its answer was lost
 	started time.Time
 	end     ending
+	covers  interval // what the run is to cover
+
+	tx    *transaction // the Commit or Checkpoint under way
+	step  int64        // of the last one
+	shown int64        // the item's step, as far as this lease was shown it
 }
 
 // request names the invocation, for the record.
@@ -36,9 +42,10 @@ type request struct{ id, logStream string }
 
 // ending is what the release is to write.
 type ending struct {
-	at      time.Time
-	outcome Outcome
-	err     string
+	at        time.Time
+	outcome   Outcome
+	err       string
+	committed bool // the tick is completed already
 }
 
 // doneError refuses a tick that is not newer than the last completed one.
@@ -70,6 +77,8 @@ func (e *extension) Add(w lockkit.Write) lockkit.Addition {
 		return e.acquire(w)
 	case lockkit.VerbRelease:
 		return e.release(w)
+	case lockkit.VerbTransact:
+		return e.transact()
 	default:
 		return lockkit.Addition{}
 	}
@@ -99,6 +108,7 @@ func (e *extension) acquire(w lockkit.Write) lockkit.Addition {
 
 func (e *extension) release(w lockkit.Write) lockkit.Addition {
 	r := e.record(w.Owner)
+	r.Tick = e.covers.tick
 	r.Ended, r.Outcome, r.Err = e.end.at, string(e.end.outcome), e.end.err
 	add := lockkit.Addition{
 		Set:    []string{"#prev = :prev"},
@@ -110,6 +120,7 @@ func (e *extension) release(w lockkit.Write) lockkit.Addition {
 		add.Set = append(add.Set, "#tick = :tick")
 		add.Names["#tick"] = lockkit.AttrTick
 		add.Values[":tick"] = wire.Number(e.mark().UnixMilli())
+		e.dropCursor(&add)
 	}
 	return add
 }
@@ -119,16 +130,18 @@ func (e *extension) record(owner string) wire.Record {
 }
 
 // marks reports whether the release completes a tick.
-func (e *extension) marks() bool { return e.end.outcome == Completed && !e.tick.Time.IsZero() }
+func (e *extension) marks() bool {
+	return e.end.outcome == Completed && !e.end.committed && !e.covers.tick.IsZero()
+}
 
 // mark is the tick that the release writes: never one before the one that is
-// there, which a forced older tick would bring back. Only the holder writes the
+// done already, which force may re-run. Only the holder of the lock changes the
 // attribute, so what the acquire found is what is there now.
 func (e *extension) mark() time.Time {
-	if done, err := doneTick(e.old); err == nil && done.After(e.tick.Time) {
+	if done, err := doneTick(e.old); err == nil && done.After(e.covers.tick) {
 		return done
 	}
-	return e.tick.Time
+	return e.covers.tick
 }
 
 // Refuse refuses a tick that is done, which costs its delivery one request in
@@ -136,6 +149,9 @@ func (e *extension) mark() time.Time {
 func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if w.Verb == lockkit.VerbTransact {
+		return e.refuseTransaction(item)
+	}
 	if w.Verb != lockkit.VerbAcquire || item == nil {
 		return nil
 	}
@@ -160,24 +176,27 @@ func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 // may be any number.
 const maxWatchMS = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
 
-// Wrote notes what the acquire found.
+// Wrote notes what the acquire found, and what the item shows after it.
 func (e *extension) Wrote(w lockkit.Write, item lockkit.Item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w.Verb == lockkit.VerbAcquire {
 		e.old = item
+		return
 	}
+	e.shows(w, item)
 }
 
 // Landed recognises this run's release by the record it left, under whoever
 // holds the lock now, or by the tick it completed while nobody has acquired the
-// lock since.
+// lock since. It recognises a transaction by its step, under this lease.
 func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
-	if w.Verb != lockkit.VerbRelease {
-		return false // a run carries nothing with its other writes
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if w.Verb == lockkit.VerbTransact {
+		step, err := readStep(item)
+		return err == nil && e.tx != nil && step == e.tx.step
+	}
 	if prev, ok := wire.ReadRecord(item[lockkit.AttrPrev]); ok && prev.Owner == w.Owner {
 		return prev.Outcome == string(e.end.outcome)
 	}
@@ -186,6 +205,17 @@ func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
 	}
 	done, err := doneTick(item)
 	return err == nil && done.Equal(e.mark())
+}
+
+// begins works out what the run is to cover from what its acquire found.
+func (e *extension) begins(spec job.Spec) (interval, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, err := cover(e.tick, e.old, spec)
+	if err == nil {
+		e.covers = c
+	}
+	return c, err
 }
 
 // ends says what the release will write.
@@ -216,6 +246,19 @@ func (e *extension) left(owner string) (wire.Record, bool) {
 	}
 	return wire.Record{}, false
 }
+
+// leftCursor returns the cursor that the acquire found, for people: cut.
+func (e *extension) leftCursor() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, err := wire.ReadCursor(e.old)
+	if err != nil {
+		return ""
+	}
+	return wire.Cut(c.Data, maxShownCursor)
+}
+
+const maxShownCursor = 120 // bytes
 
 // doneTick reads the last completed tick; zero when there is none.
 func doneTick(item lockkit.Item) (time.Time, error) {

@@ -9,29 +9,74 @@ import (
 	"github.com/solotick/solotick/lockkit"
 )
 
-// release gives the lock back and, for a completed run, marks its tick with the
-// same write. It may change the outcome: a lease that turns out to have been
-// taken over is lost, whatever the work returned, and the tick is not marked.
-func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, outcome Outcome, cause error) (Outcome, error) {
-	end := ending{at: time.Now(), outcome: outcome}
+// release gives the lock back and, for a run that completed without a Commit,
+// marks its tick with the same write. It may change the outcome: a lease that
+// turns out to have been taken over is lost, whatever the work returned, and the
+// tick is not marked; a Commit that turns out to have been applied has completed
+// the tick.
+func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, outcome Outcome, cause error) (Outcome, error) {
+	committed := run.did.isCommitted()
+	end := ending{at: time.Now(), outcome: outcome, committed: committed}
 	if cause != nil {
 		end.err = cause.Error()
 	}
 	a.ext.ends(end)
 	err := a.free(ctx, lease)
+	if err == nil {
+		run.did.settle(a.ext.seenStep(), false)
+	}
 	ended, gone := errors.AsType[*lockkit.EndedError](err)
-	tick := !a.tick.Time.IsZero()
+	tick := !run.Tick.IsZero()
 	switch {
+	case !committed && run.did.isCommitted():
+		outcome, committed = Completed, true
+		a.res.Warning = "the answer to the Commit was lost, and it was the release that found it applied: the record on the lock's item says otherwise"
 	case err == nil:
 		a.res.Marked = outcome == Completed && tick
+	case committed && gone:
+		if cause == nil {
+			cause = ended
+		}
 	case outcome == Completed && gone:
 		return Lost, fmt.Errorf("the work returned nil, and then the release found the lease gone: %w", ended)
-	case outcome == Completed && tick:
+	case outcome == Completed && tick && !committed:
 		a.res.Warning = "the work is done, and the release that marks its tick had no answer: if it was not applied, another delivery of the tick runs it again: " + err.Error()
 	case !gone:
 		a.res.Warning = "the lock was not given back, it is free after one lease: " + err.Error()
 	}
+	if committed {
+		a.committed()
+	}
 	return outcome, cause
+}
+
+// committed notes that a Commit was applied.
+func (a *attempt) committed() {
+	a.res.Committed = true
+	a.res.Marked = !a.ext.covers.tick.IsZero()
+}
+
+// settle looks what became of a transaction whose answer never came, in half of
+// the time that the release has. A renewal is what tells: it shows the item as it
+// is, and no copy of the transaction is applied after it.
+func (a *attempt) settle(ctx context.Context, lease *lockkit.Lease, run *Run) {
+	now := time.Now()
+	half := a.budget.releaseEnd(now).Sub(now) / 2
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), half)
+	defer cancel()
+	for wait := 50 * time.Millisecond; run.did.unknown() != nil && ctx.Err() == nil && ended(lease) == nil; wait *= 2 {
+		once, stop := context.WithTimeout(ctx, half/2)
+		err := lease.Renew(once)
+		stop()
+		if err == nil {
+			run.did.settle(a.ext.seenStep(), true)
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // free sends the release until it is answered or the time for it is over.

@@ -17,23 +17,29 @@ import (
 type Result struct {
 	Job      string      `json:"job"`
 	Tick     time.Time   `json:"tick,omitzero"`         // the due time; absent for a manual run without one
+	RunsTick time.Time   `json:"runs_tick,omitzero"`    // the tick that was run, if another: a newer one that was begun before
+	Since    time.Time   `json:"since,omitzero"`        // where the run's interval began
+	Gap      *Gap        `json:"gap,omitempty"`         // a time that this run did not cover, and no other will
 	Source   events.Kind `json:"tick_source,omitempty"` // who asked for the run; "source" is slog's own key
 	Attempt  int         `json:"attempt,omitempty"`     // Scheduler's count of deliveries, where it counts
 	Forced   bool        `json:"forced,omitempty"`      // a done tick was to be run again
 	Outcome  Outcome     `json:"outcome,omitempty"`     // how it ended
 	Marked   bool        `json:"marked"`                // the lock's item is known to say that this run completed its tick
-	Token    int64       `json:"token,omitempty"`       // the fencing token; absent for a run without a lease
-	Holder   string      `json:"holder,omitempty"`      // label of the other holder that was met
-	DoneTick time.Time   `json:"done_tick,omitzero"`    // duplicate and superseded: the newest tick that is done
-	WaitedMS int64       `json:"waited_ms"`             // until the lock was acquired or given up
-	WorkedMS int64       `json:"worked_ms"`             // in the work
-	Takeover *Takeover   `json:"takeover,omitempty"`    // the dead holder whose lock this run took over
-	Requests int         `json:"requests"`              // sent to DynamoDB for the lock, each try counted
+	// Committed: the tick was completed by [Run.Commit], or the items of a run
+	// without a tick were written by it. Error is then what came after.
+	Committed bool      `json:"committed,omitempty"`
+	Token     int64     `json:"token,omitempty"`    // the fencing token; absent for a run without a lease
+	Holder    string    `json:"holder,omitempty"`   // label of the other holder that was met
+	DoneTick  time.Time `json:"done_tick,omitzero"` // duplicate and superseded: the newest tick that is done
+	WaitedMS  int64     `json:"waited_ms"`          // until the lock was acquired or given up
+	WorkedMS  int64     `json:"worked_ms"`          // in the work
+	Takeover  *Takeover `json:"takeover,omitempty"` // the dead holder whose lock this run took over
+	Requests  int       `json:"requests"`           // sent to DynamoDB for the lock, each try counted
 	// Counts are what the work counted with [Run.Count].
 	Counts    map[string]int64 `json:"counts,omitempty"`
 	RequestID string           `json:"request_id,omitempty"`
 	Warning   string           `json:"warning,omitempty"`
-	Error     string           `json:"error,omitempty"` // what ended a run whose outcome is an error
+	Error     string           `json:"error,omitempty"` // what ended a run whose outcome is an error, or came after a Commit
 }
 
 // Takeover describes the holder that a lock was taken over from: it stopped
@@ -44,6 +50,7 @@ type Takeover struct {
 	Token         int64     `json:"token"`                    // its fencing token
 	UnknownClient bool      `json:"unknown_client,omitempty"` // it was no run of this package, so it left no record
 	Tick          time.Time `json:"tick,omitzero"`            // the tick it ran
+	Cursor        string    `json:"cursor,omitempty"`         // how far it had come, at most 120 bytes of it
 	Started       time.Time `json:"started,omitzero"`         // when it acquired the lock, by its clock
 	RequestID     string    `json:"request_id,omitempty"`     // its Lambda request
 	LogStream     string    `json:"log_stream,omitempty"`     // where its log is; absent when the name was too long to keep
@@ -55,7 +62,7 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	switch {
 	case r.Outcome.Err(), r.Outcome == "":
 		level = slog.LevelError
-	case r.Warning != "":
+	case r.Warning != "", r.Error != "", r.Gap != nil:
 		level = slog.LevelWarn
 	}
 	if !logger.Enabled(ctx, level) {
@@ -71,6 +78,15 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	if !r.Tick.IsZero() {
 		attrs = append(attrs, slog.Time("tick", r.Tick))
 	}
+	if !r.RunsTick.IsZero() {
+		attrs = append(attrs, slog.Time("runs_tick", r.RunsTick))
+	}
+	if !r.Since.IsZero() {
+		attrs = append(attrs, slog.Time("since", r.Since))
+	}
+	if r.Gap != nil {
+		attrs = append(attrs, r.Gap.attr())
+	}
 	text("tick_source", string(r.Source))
 	if r.Attempt != 0 {
 		attrs = append(attrs, slog.Int("attempt", r.Attempt))
@@ -80,6 +96,9 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	}
 	text("outcome", string(r.Outcome))
 	attrs = append(attrs, slog.Bool("marked", r.Marked))
+	if r.Committed {
+		attrs = append(attrs, slog.Bool("committed", true))
+	}
 	if r.Token != 0 {
 		attrs = append(attrs, slog.Int64("token", r.Token))
 	}
@@ -120,6 +139,7 @@ func (t *Takeover) attr() slog.Attr {
 	if !t.Tick.IsZero() {
 		attrs = append(attrs, slog.Time("tick", t.Tick))
 	}
+	text("cursor", t.Cursor)
 	if !t.Started.IsZero() {
 		attrs = append(attrs, slog.Time("started", t.Started))
 	}

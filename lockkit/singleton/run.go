@@ -16,15 +16,41 @@ import (
 // token, so that a late write is refused where the token is checked.
 type Run struct {
 	// Tick is when the job was due, in UTC; zero for a manual run without a tick.
+	// It is the delivered tick, or a newer one whose run was begun, has left a
+	// cursor and did not complete: then that interval is finished first.
 	Tick time.Time
+	// Since is where the run's interval begins: the work is for the time after
+	// Since up to and including Tick. It is the last completed tick; if that lies
+	// further back than the spec's CatchUp, or none is completed yet, it is Tick
+	// less CatchUp, or zero if that has no limit. A forced run of a done tick gets
+	// Tick less ExpectedInterval, or zero if that is not known. It is zero for a
+	// run without a tick.
+	Since time.Time
+	// Cursor is what the last Checkpoint of a run that was not completed left, ""
+	// if there is none: go on from there. CursorTick is the tick of that run; it
+	// may be one before Tick, when a later tick goes on with what is left.
+	Cursor     string
+	CursorTick time.Time
 	// Attempt is Scheduler's count of deliveries of this tick, from 1; 0 where
 	// nobody counts. Above 1, an earlier delivery may have done part of the work.
 	Attempt int
 	// RequestID is the id of the Lambda invocation; "" outside Lambda.
 	RequestID string
 
-	lease  *lockkit.Lease
-	counts counts
+	lease     *lockkit.Lease
+	ext       *extension
+	maxCursor int
+	did       did
+	counts    counts
+}
+
+// newRun makes what the work is told.
+func (a *attempt) newRun(lease *lockkit.Lease, c interval) *Run {
+	return &Run{
+		Tick: c.tick, Since: c.since, Cursor: c.cursor.Data, CursorTick: c.cursor.Tick,
+		Attempt: a.tick.Attempt, RequestID: a.res.RequestID,
+		lease: lease, ext: a.ext, maxCursor: a.spec.MaxCursor, did: did{turn: make(chan struct{}, 1)},
+	}
 }
 
 // counts are what a work counted, for the run's result.

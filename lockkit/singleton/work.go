@@ -46,17 +46,23 @@ func start(ctx context.Context, work Work, run *Run) <-chan returned {
 }
 
 // underLease runs the work and releases the lease. The order at the end is
-// fixed: the work has returned, the release is answered, the line is logged.
+// fixed: the work has returned, what its transactions came to is known, the
+// release is answered, the line is logged.
 func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result, error) {
 	bounded, cancel := a.budget.bound(ctx)
 	defer cancel()
 	working, stop := lease.Context(bounded)
 	defer stop()
 	var r returned
-	if working.Err() == nil && ended(lease) == nil { // the acquire's answer may have come late
+	covers, err := a.ext.begins(a.spec)
+	a.covers(covers)
+	run := a.newRun(lease, covers)
+	switch {
+	case err != nil:
+		r.err = err
+	case working.Err() == nil && ended(lease) == nil: // the acquire's answer may have come late
 		begin := time.Now()
 		alarm, disarm := a.budget.alarm(begin)
-		run := &Run{Tick: a.tick.Time, Attempt: a.tick.Attempt, RequestID: a.res.RequestID, lease: lease}
 		done := start(working, a.work, run)
 		select {
 		case r = <-done:
@@ -66,18 +72,27 @@ func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result,
 			case r = <-done:
 			default:
 				a.worked(begin, run)
-				a.abandon(ctx, lease)
+				a.abandon(ctx, lease, run)
 			}
 		}
 		a.worked(begin, run)
 	}
-	outcome, err := a.judge(working, lease, r)
-	outcome, err = a.release(ctx, lease, outcome, err)
+	a.settle(ctx, lease, run)
+	outcome, err := a.judge(working, lease, run, r)
+	outcome, err = a.release(ctx, lease, run, outcome, err)
 	res, err := a.finishWith(ctx, outcome, err, r.stack)
 	if r.panicked {
 		panic(r.value) // as if nothing had recovered it; the stack is in the log
 	}
 	return res, err
+}
+
+// covers notes what the run is to cover.
+func (a *attempt) covers(c interval) {
+	a.res.Since, a.res.Gap = c.since, c.gap
+	if !c.tick.Equal(a.tick.Time) {
+		a.res.RunsTick = c.tick
+	}
 }
 
 // worked notes what the work took and counted so far.
@@ -91,10 +106,11 @@ func (a *attempt) worked(begin time.Time, run *Run) {
 // about its own loss belongs to no request, so there is no ctx to pass on.
 func ended(lease interface{ Err() error }) error { return lease.Err() }
 
-// judge says how the work ended. Its ctx having ended counts more than what it
-// returned: a work that returns nil because it was told to stop has not done the
-// tick.
-func (a *attempt) judge(working context.Context, lease *lockkit.Lease, r returned) (Outcome, error) {
+// judge says how the work ended. A Commit that was applied has completed the
+// tick, whatever came after it. Otherwise the end of its ctx counts more than
+// what it returned: a work that returns nil because it was told to stop has not
+// done the tick.
+func (a *attempt) judge(working context.Context, lease *lockkit.Lease, run *Run, r returned) (Outcome, error) {
 	with := func(cause error) error {
 		if r.err == nil || errors.Is(cause, r.err) {
 			return cause
@@ -102,6 +118,11 @@ func (a *attempt) judge(working context.Context, lease *lockkit.Lease, r returne
 		return fmt.Errorf("%w; the work returned: %w", cause, r.err)
 	}
 	switch {
+	case run.did.isCommitted():
+		if lost := ended(lease); lost != nil && !r.panicked {
+			return Completed, with(lost)
+		}
+		return Completed, r.err
 	case r.panicked:
 		return Failed, r.err
 	case ended(lease) != nil:
@@ -110,11 +131,17 @@ func (a *attempt) judge(working context.Context, lease *lockkit.Lease, r returne
 		return OutOfTime, with(context.Cause(working))
 	case a.budget.over(time.Now()):
 		return OutOfTime, with(ErrOutOfTime)
+	case run.did.unknown() != nil:
+		return OutOfTime, with(run.did.unknown())
+	case errors.Is(r.err, errYielded):
+		return OutOfTime, r.err
 	case r.err != nil:
 		return Failed, r.err
-	default:
-		return Completed, nil
 	}
+	if outcome, err := run.did.incomplete(); err != nil {
+		return outcome, err
+	}
+	return Completed, nil
 }
 
 // abandon ends a run whose work did not return: it does not release, because the
@@ -122,11 +149,18 @@ func (a *attempt) judge(working context.Context, lease *lockkit.Lease, r returne
 // process on. With the process ends the lease's heartbeat. Where somebody
 // recovers the panic, work and heartbeat both go on, so the lock stays held
 // while the work runs.
-func (a *attempt) abandon(ctx context.Context, lease *lockkit.Lease) {
+func (a *attempt) abandon(ctx context.Context, lease *lockkit.Lease, run *Run) {
 	outcome, cause := OutOfTime, errZombie
 	if err := ended(lease); err != nil {
 		outcome, cause = Lost, fmt.Errorf("%w; %w", err, errZombie)
 	}
+	if run.did.isCommitted() {
+		outcome = Completed
+		a.committed()
+	}
 	_, err := a.finish(ctx, outcome, cause)
+	if err == nil {
+		err = cause
+	}
 	panic(err)
 }

@@ -55,6 +55,8 @@ type process struct {
 	*dynamodb.Client
 	dead  atomic.Bool
 	locks *lockkit.LockTable
+	// transact takes the place of the client's call, if a test sets it.
+	transact func(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
 func (w *world) process(label string, opts ...lockkit.Option) *process {
@@ -86,6 +88,17 @@ func (p *process) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...f
 		return nil, ctx.Err()
 	}
 	return p.Client.GetItem(ctx, in, o...)
+}
+
+func (p *process) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if p.dead.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if p.transact != nil {
+		return p.transact(ctx, in, o...)
+	}
+	return p.Client.TransactWriteItems(ctx, in, o...)
 }
 
 // scheduled is a delivery of the tick that was due after the first one.

@@ -56,6 +56,8 @@ const (
 	MaxAge      = 6 * time.Hour
 	MinInterval = time.Minute
 	MaxName     = 2043 // bytes: a DynamoDB partition key, less "LOCK#"
+	// MaxCursorLimit bounds MaxCursor, in bytes.
+	MaxCursorLimit = 4096
 )
 
 // Defaults of a Spec's zero values. The default of ContendMargin is a third of
@@ -63,7 +65,9 @@ const (
 const (
 	DefaultReserve  = 2 * time.Second
 	DefaultMemoryMB = 128
-	DefaultPolicy   = SkipWhenAlive
+	// DefaultMaxCursor is in bytes.
+	DefaultMaxCursor = 512
+	DefaultPolicy    = SkipWhenAlive
 )
 
 // Spec is one job. Only Name and Lease are required everywhere; deploying a job
@@ -120,6 +124,21 @@ type Spec struct {
 	// the job stops completing.
 	ExpectedInterval time.Duration
 
+	// CatchUp is how far before a run's tick its interval may begin, so that a job
+	// that has not completed for long does not drown in what it missed: what lies
+	// further back is reported as a gap and covered by nobody. It is also where
+	// the interval of the first run begins. At least MinInterval, and not less
+	// than ExpectedInterval. 0: three times ExpectedInterval; without that, there
+	// is no limit.
+	CatchUp time.Duration
+
+	// MaxCursor is how many bytes the cursor of a checkpoint may have: 1 to
+	// MaxCursorLimit. It lies on the lock's item, and every write of the lock, the
+	// renewals too, costs one write unit for each KB of that, and a transaction
+	// two: with the default of DefaultMaxCursor that is up to 2 units for a write,
+	// with MaxCursorLimit up to 5. 0: DefaultMaxCursor.
+	MaxCursor int
+
 	// Policy says what a run does that finds another one at work. "":
 	// SkipWhenAlive.
 	Policy Policy
@@ -136,6 +155,12 @@ func (s Spec) WithDefaults() Spec {
 	}
 	if s.MemoryMB == 0 {
 		s.MemoryMB = DefaultMemoryMB
+	}
+	if s.CatchUp == 0 {
+		s.CatchUp = 3 * s.ExpectedInterval
+	}
+	if s.MaxCursor == 0 {
+		s.MaxCursor = DefaultMaxCursor
 	}
 	if s.Policy == "" {
 		s.Policy = DefaultPolicy

@@ -27,6 +27,9 @@ func (s Spec) Validate() error {
 	if s.Retries < 0 || s.Retries > MaxRetries {
 		fault("Retries is %d: Lambda takes 0 to %d for an asynchronous invoke", s.Retries, MaxRetries)
 	}
+	if c := s.MaxCursor; c < 0 || c > MaxCursorLimit {
+		fault("MaxCursor is %d: choose 0 for the default (%d bytes), or 1 to %d", c, DefaultMaxCursor, MaxCursorLimit)
+	}
 	if p := s.WithDefaults().Policy; p != SkipWhenAlive {
 		fault("Policy is %s: use %q, or leave it empty", label(string(p)), SkipWhenAlive)
 	}
@@ -79,6 +82,13 @@ func (s Spec) checkDurations(fault report) bool {
 	}
 	if s.ExpectedInterval != 0 && s.ExpectedInterval < MinInterval {
 		fault("ExpectedInterval is %s: no EventBridge schedule is due more often than every %s", s.ExpectedInterval, MinInterval)
+	}
+	switch {
+	case s.CatchUp == 0:
+	case s.CatchUp < MinInterval:
+		fault("CatchUp is %s: an interval is %s at least; choose 0 for three times ExpectedInterval", s.CatchUp, MinInterval)
+	case s.CatchUp < s.ExpectedInterval:
+		fault("CatchUp is %s, shorter than the ExpectedInterval of %s: each run would leave a gap; choose 0 for three times that", s.CatchUp, s.ExpectedInterval)
 	}
 	return ok
 }
