@@ -2,6 +2,7 @@ package lockkit
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
@@ -15,14 +16,17 @@ func (m moment) since(earlier moment) (mono, wall time.Duration) {
 	return m.mono.Sub(earlier.mono), m.wall.Sub(earlier.wall)
 }
 
-// clock is a process's time. It is not for users: it exists so that a simulation
+// clock is a process's time, with the chance that keeps processes from doing the
+// same at the same moment. It is not for users: it exists so that a simulation
 // can run processes whose clocks differ in rate and offset and which pause,
-// which a single clock, real or virtual, cannot show.
+// which a single clock, real or virtual, cannot show, and can run them again.
 type clock struct {
 	now       func() moment
 	afterFunc func(time.Duration, func()) timer
 	// sleep reports whether it slept all of d before ctx ended.
 	sleep func(ctx context.Context, d time.Duration) bool
+	// random returns a number from [0, 1). It is safe for concurrent use.
+	random func() float64
 }
 
 // timer is what lockkit uses of a *time.Timer.
@@ -49,5 +53,6 @@ func system() clock {
 				return false
 			}
 		},
+		random: rand.Float64,
 	}
 }

@@ -93,7 +93,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 		refusals = 0
 		now := c.t.clock.now()
 		if r == nil {
-			r = newRhythm(c.t.cfg.interval)
+			r = newRhythm(c.t.cfg.interval, c.t.clock.random)
 		}
 		alive := r.saw(rec, now)
 		if c.giveUpAlive && alive || c.giveUpOnSchedule && onSchedule(rec, now) {

@@ -10,6 +10,7 @@ type Clock struct {
 	Now       func() (mono, wall time.Time)
 	AfterFunc func(time.Duration, func()) Timer
 	Sleep     func(context.Context, time.Duration) bool
+	Random    func() float64
 }
 
 // Timer is what a Clock's AfterFunc returns.
@@ -24,6 +25,7 @@ func SetClock(t *LockTable, c Clock) {
 		},
 		afterFunc: func(d time.Duration, f func()) timer { return c.AfterFunc(d, f) },
 		sleep:     c.Sleep,
+		random:    c.Random,
 	}
 }
 

@@ -1,9 +1,6 @@
 package lockkit
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // maxPause is the longest a waiter goes without a look.
 const maxPause = 10 * time.Second
@@ -47,8 +44,8 @@ const (
 	aimLearn            // just after, or in the middle of, where changes were seen
 )
 
-func newRhythm(interval time.Duration) *rhythm {
-	return &rhythm{interval: interval, random: rand.Float64, spread: rand.Float64()}
+func newRhythm(interval time.Duration, random func() float64) *rhythm {
+	return &rhythm{interval: interval, random: random, spread: random()}
 }
 
 // offset is how long after an expected renewal to look: late enough for it to

@@ -50,8 +50,7 @@ func (w watched) show(sent, landed []time.Duration, at time.Duration) record {
 // that renewal, and the reads it took from there.
 func (w watched) takeover(n int, from time.Duration) (time.Duration, int) {
 	sent, landed := w.landings(n)
-	r := newRhythm(0)
-	r.spread = w.rng.Float64()
+	r := newRhythm(0, w.rng.Float64)
 	clock := func(d time.Duration) moment { return moment{epoch.Add(d), epoch.Add(d + w.skew)} }
 	since, version, reads := time.Duration(0), "", 0
 	last := sent[n-1]
@@ -77,8 +76,7 @@ func (w watched) takeover(n int, from time.Duration) (time.Duration, int) {
 // how many reads that takes.
 func (w watched) alive(from time.Duration) (time.Duration, int) {
 	sent, landed := w.landings(60)
-	r := newRhythm(0)
-	r.spread = w.rng.Float64()
+	r := newRhythm(0, w.rng.Float64)
 	clock := func(d time.Duration) moment { return moment{epoch.Add(d), epoch.Add(d + w.skew)} }
 	for at, reads := from, 0; ; reads++ {
 		now := at + w.latency()/2

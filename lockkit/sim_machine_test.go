@@ -2,6 +2,7 @@ package lockkit_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -33,11 +34,12 @@ type machine struct {
 	thawed   chan struct{} // closed when it runs again; nil while it runs
 	thawedAt time.Time
 	timers   map[*simTimer]struct{}
+	chance   *rand.Rand
 	over     <-chan struct{} // closed at the end of the world, which frees the dead
 }
 
-func newMachine(rate float64, offset time.Duration, over <-chan struct{}) *machine {
-	return &machine{began: time.Now(), rate: rate, offset: offset, timers: map[*simTimer]struct{}{}, over: over}
+func newMachine(rate float64, offset time.Duration, chance rand.Source, over <-chan struct{}) *machine {
+	return &machine{began: time.Now(), rate: rate, offset: offset, timers: map[*simTimer]struct{}{}, chance: rand.New(chance), over: over}
 }
 
 // clock is the seam that lockkit is given.
@@ -46,7 +48,14 @@ func (m *machine) clock() lockkit.Clock {
 		Now:       m.now,
 		AfterFunc: func(d time.Duration, f func()) lockkit.Timer { return m.afterFunc(d, f) },
 		Sleep:     m.sleep,
+		Random:    m.random,
 	}
+}
+
+func (m *machine) random() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.chance.Float64()
 }
 
 // now reads both clocks.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -29,7 +30,7 @@ type simPeer struct {
 func (w *simWorld) newPeer(cfg peerPlan) *simPeer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := &simPeer{machine: newMachine(1+float64(cfg.Rate)/1000, 0, w.over), w: w, id: 1000 + len(w.peers), cfg: cfg}
+	p := &simPeer{machine: newMachine(1+float64(cfg.Rate)/1000, 0, rand.NewPCG(w.plan.Seed, 0), w.over), w: w, id: 1000 + len(w.peers), cfg: cfg}
 	w.peers = append(w.peers, p)
 	return p
 }

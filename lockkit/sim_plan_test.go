@@ -18,6 +18,7 @@ type simPlan struct {
 	Peers    []peerPlan
 	Troubles []trouble
 	Events   []simEvent
+	Seed     uint64 // of the chance that lockkit takes
 }
 
 func (p simPlan) unit() time.Duration       { return p.Lease / 20 }
@@ -192,6 +193,7 @@ func drawPlan(t *rapid.T) simPlan {
 	}
 	p.Troubles = rapid.SliceOfN(rapid.Custom(p.drawTrouble), 0, 10).Draw(t, "troubles")
 	p.Events = rapid.SliceOfN(rapid.Custom(p.drawEvent), 0, 10).Draw(t, "events")
+	p.Seed = rapid.Uint64().Draw(t, "seed")
 	return p
 }
 

@@ -3,6 +3,7 @@ package lockkit_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -62,7 +63,7 @@ func withoutEnd(ctx context.Context) context.Context { return context.WithoutCan
 
 func (w *simWorld) newProcess(slot int, cfg procPlan) *simProcess {
 	p := &simProcess{
-		machine: newMachine(cfg.rate(), cfg.Offset, w.over), w: w, slot: slot, cfg: cfg,
+		machine: newMachine(cfg.rate(), cfg.Offset, rand.NewPCG(w.plan.Seed, uint64(slot)), w.over), w: w, slot: slot, cfg: cfg,
 		sends: map[string]reading{}, trusts: map[string]reading{}, done: make(chan struct{}),
 	}
 	p.client = dynamodb.New(dynamodb.Options{
@@ -128,7 +129,7 @@ func (p *simProcess) Do(req *http.Request) (*http.Response, error) {
 
 // carry takes a request to the endpoint, and its answer back.
 func (w *simWorld) carry(p *simProcess, r *simRequest, req *http.Request, hurt harm) simAnswer {
-	time.Sleep(p.cfg.Out)
+	time.Sleep(p.cfg.Out + apart(p.slot))
 	switch hurt.kind {
 	case fails:
 		return failure(http.StatusInternalServerError, "InternalServerError")
@@ -162,7 +163,7 @@ func (w *simWorld) carry(p *simProcess, r *simRequest, req *http.Request, hurt h
 		a = a.withoutItem()
 	default:
 	}
-	time.Sleep(p.cfg.Back)
+	time.Sleep(p.cfg.Back + apart(p.slot))
 	return a
 }
 

@@ -28,19 +28,22 @@ func simulate(ctx context.Context, p simPlan) *simWorld {
 	living, end := context.WithCancel(ctx)
 	w.spawn = func(slot int, cfg procPlan, rest int) {
 		w.actors.Go(func() {
-			if elapse(living, p.units(rest)) {
-				w.newProcess(slot, cfg).live(living)
+			own := lasting(living, slot)
+			if elapse(own, p.units(rest)+apart(slot)) {
+				w.newProcess(slot, cfg).live(own)
 			}
 		})
 	}
 	for slot, cfg := range p.Procs {
 		w.spawn(slot, cfg, cfg.Start)
 	}
-	for _, cfg := range p.Peers {
+	for i, cfg := range p.Peers {
+		slot := len(p.Procs) + 1 + i
 		peer := w.newPeer(cfg)
 		w.actors.Go(func() {
-			if peer.sleep(living, p.units(cfg.Start)) {
-				peer.run(living)
+			own := lasting(living, slot)
+			if peer.sleep(own, p.units(cfg.Start)+apart(slot)) {
+				peer.run(own)
 			}
 		})
 	}
@@ -60,6 +63,20 @@ func simulate(ctx context.Context, p simPlan) *simWorld {
 	close(w.over)
 	w.actors.Wait()
 	return w
+}
+
+// apart keeps processes from acting at the very same moment, when any of them
+// may come first: a plan that is played again should go as it did.
+func apart(slot int) time.Duration { return time.Duration(slot+1) * 3 * time.Microsecond }
+
+// lasting is ctx, ending apart.
+func lasting(ctx context.Context, slot int) context.Context {
+	own, end := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		time.Sleep(apart(slot))
+		end()
+	})
+	return own
 }
 
 // plant puts the item of the beginning.
@@ -116,7 +133,7 @@ func (w *simWorld) happen(e simEvent) {
 				how = suspended
 			}
 			if p.freeze(how) {
-				time.AfterFunc(w.plan.units(e.For), p.thaw)
+				time.AfterFunc(w.plan.units(e.For)+apart(p.slot), p.thaw)
 			}
 		case pausesSending:
 			p.trap = w.plan.units(e.For)
@@ -146,12 +163,14 @@ func (w *simWorld) mayDelete() bool {
 // soothe ends all troubles.
 func (w *simWorld) soothe() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.tell("CALM")
 	w.calm, w.harms = true, nil
-	for _, p := range w.alive {
+	alive := slices.Clone(w.alive)
+	w.mu.Unlock()
+	for _, p := range alive {
 		if p != nil {
 			p.thaw()
+			time.Sleep(apart(0))
 		}
 	}
 }
@@ -201,7 +220,7 @@ func (w *simWorld) leftovers() {
 
 // monitor looks now and then at those who wait, and at everybody's beliefs.
 func (w *simWorld) monitor(ctx context.Context) {
-	for elapse(ctx, w.plan.Lease/8) {
+	for elapse(ctx, w.plan.Lease/8+time.Microsecond) {
 		w.mu.Lock()
 		for _, p := range w.processes {
 			state, since := p.status()
