@@ -15,15 +15,16 @@ import (
 //	                              workEnd            zombie  released
 type budget struct {
 	reserve  time.Duration
-	workEnd  time.Time // the work's ctx ends
-	zombie   time.Time // a work that has not returned by now never will
-	released time.Time // the last moment of the release
+	work     time.Duration // the least time for the work that is worth starting with
+	workEnd  time.Time     // the work's ctx ends
+	zombie   time.Time     // a work that has not returned by now never will
+	released time.Time     // the last moment of the release
 }
 
 // newBudget refuses a deadline that waiting out a dead holder could use up: a run
 // would take over and have no time to work, at each of its ticks.
 func newBudget(ctx context.Context, spec job.Spec, takeoverDelay time.Duration, now time.Time) (budget, error) {
-	b := budget{reserve: spec.Reserve}
+	b := budget{reserve: spec.Reserve, work: spec.WorkTime}
 	deadline, ok := ctx.Deadline()
 	if ok && !deadline.After(now) {
 		return b, fmt.Errorf("singleton: job %q: the deadline passed %s ago, so nothing was started: %w", spec.Name, now.Sub(deadline), context.DeadlineExceeded)
@@ -34,10 +35,13 @@ func newBudget(ctx context.Context, spec job.Spec, takeoverDelay time.Duration, 
 	if !ok {
 		return b, nil
 	}
-	need, left := spec.Overhead()+takeoverDelay, deadline.Sub(now)
+	// MinWork less than the work is to have: it is the room for an invocation that
+	// begins a little after its deadline was set.
+	work := spec.WorkTime - job.MinWork
+	need, left := spec.Overhead()+takeoverDelay+work, deadline.Sub(now)
 	if left <= need {
-		return b, fmt.Errorf("singleton: job %q: the deadline is %s away, and waiting out a dead holder can take lease %s + takeover delay %s + contend margin %s, and giving the lock back reserve %s, %s in all: raise the function's timeout above that, or shorten the lease",
-			spec.Name, left.Round(time.Millisecond), spec.Lease, takeoverDelay, spec.ContendMargin, spec.Reserve, need)
+		return b, fmt.Errorf("singleton: job %q: the deadline is %s away, and waiting out a dead holder can take lease %s + takeover delay %s + contend margin %s, giving the lock back reserve %s, and the work needs %s of its work time, %s in all: raise the function's timeout above that, or shorten the lease",
+			spec.Name, left.Round(time.Millisecond), spec.Lease, takeoverDelay, spec.ContendMargin, spec.Reserve, work, need)
 	}
 	b.workEnd = deadline.Add(-b.reserve)
 	b.zombie = deadline.Add(-b.reserve / 4)
@@ -51,6 +55,15 @@ func (b budget) bound(ctx context.Context) (context.Context, context.CancelFunc)
 		return context.WithCancel(ctx)
 	}
 	return context.WithDeadlineCause(ctx, b.workEnd, ErrOutOfTime)
+}
+
+// contending returns a context that ends when contending has to: for the patient,
+// while there is still time to work.
+func (b budget) contending(ctx context.Context, patient bool) (context.Context, context.CancelFunc) {
+	if patient && !b.workEnd.IsZero() {
+		return context.WithDeadlineCause(ctx, b.workEnd.Add(-b.work), ErrOutOfTime)
+	}
+	return b.bound(ctx)
 }
 
 // over reports whether the work's time has passed; after a freeze the timer

@@ -115,6 +115,7 @@ func (e *extension) finish() (sent bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	sent = e.tx.sent
+	e.over = e.over || sent && e.tx.commit
 	e.tx = nil
 	return sent
 }

@@ -13,15 +13,16 @@ import (
 // the margin without an acquire: DynamoDB does not answer as it should.
 var errWatched = errors.New("singleton: the holder's lease has passed without an answer that let this run take over")
 
-// contend acquires the job's lock, or says what kept it from that. It gives up
-// on a holder as soon as that one proves alive.
+// contend acquires the job's lock, or says what kept it from that. Whether it
+// gives up on a live holder is the policy's to say.
 //
-// The wait is bounded by the holder's lease as it stands on the item, not by the
-// job's own: a holder deployed with other numbers, or another client, must be
+// The wait for a holder is bounded by its lease as it stands on the item, not by
+// the job's own: a holder deployed with other numbers, or another client, must be
 // waited out by what it promised. Where that does not fit the run's time, it
 // watches until the time for the work ends: a sign of life is still worth it.
 func (a *attempt) contend(ctx context.Context) (*lockkit.Lease, Outcome, error) {
-	bounded, cancel := a.budget.bound(ctx)
+	p := a.policy()
+	bounded, cancel := a.budget.contending(ctx, p.patient())
 	defer cancel()
 	waiting, give := context.WithCancelCause(bounded)
 	defer give(nil)
@@ -29,46 +30,61 @@ func (a *attempt) contend(ctx context.Context) (*lockkit.Lease, Outcome, error) 
 	var timer *time.Timer
 	var held time.Duration
 	// Called by Acquire on this goroutine.
-	a.ext.held = func(lease time.Duration) {
-		held = lease
-		timer = time.AfterFunc(lease+a.locks.TakeoverDelay()+a.spec.ContendMargin, func() { give(errWatched) })
+	looks := func(ctx context.Context, s lockkit.Sighting) bool {
+		if held == 0 {
+			held = min(s.Lease, maxWatch)
+			if !p.patient() {
+				timer = time.AfterFunc(held+a.locks.TakeoverDelay()+a.spec.ContendMargin, func() { give(errWatched) })
+			}
+		}
+		a.res.Holder = s.Holder
+		return p.looks(ctx, s)
 	}
 	lease, err := a.locks.Acquire(waiting, a.spec.Name, a.spec.Lease,
-		lockkit.GiveUpWhenAlive(), lockkit.KeepTrying(), lockkit.WithoutTTL(), lockkit.Extend(a.ext), lockkit.CountRequests(&a.sent))
+		lockkit.OnHeld(looks), lockkit.KeepTrying(), lockkit.WithoutTTL(), lockkit.Extend(a.ext), lockkit.CountRequests(&a.sent))
 	if timer != nil {
 		timer.Stop()
 	}
 	if err == nil {
+		a.res.Holder = ""
 		return lease, "", nil
 	}
 	if done, ok := errors.AsType[*doneError](err); ok {
+		a.res.Holder = ""
 		a.res.DoneTick = done.done
 		return nil, done.outcome(), nil
 	}
-	if other, ok := errors.AsType[*lockkit.HeldError](err); ok && other.Alive {
-		a.res.Holder = other.Holder
-		if a.ext.runsSame() {
-			return nil, Duplicate, nil
-		}
-		return nil, Skipped, nil
+	if paused, ok := errors.AsType[*pausedError](err); ok {
+		a.res.Holder = ""
+		a.res.Paused = new(Pause(paused.pause))
+		return nil, Paused, nil
 	}
-	switch {
-	case ctx.Err() != nil && !errors.Is(context.Cause(bounded), ErrOutOfTime):
+	if ctx.Err() != nil && !errors.Is(context.Cause(bounded), ErrOutOfTime) {
 		return nil, OutOfTime, fmt.Errorf("the caller's context ended while the run contended for the lock: %w", err)
-	case held > 0 && errors.Is(err, ErrOutOfTime):
-		return nil, Blocked, a.blocked(held, time.Since(begin), err)
-	default:
-		return nil, Blocked, fmt.Errorf("the lock could not be acquired: %w", err)
 	}
+	over := errors.Is(err, ErrOutOfTime)
+	if errors.Is(err, lockkit.ErrHeld) || over || errors.Is(err, errWatched) {
+		if outcome := p.without(); outcome != "" {
+			return nil, outcome, nil
+		}
+	}
+	if held > 0 && over {
+		return nil, Blocked, a.blocked(held, time.Since(begin), err)
+	}
+	return nil, Blocked, fmt.Errorf("the lock could not be acquired: %w", err)
 }
+
+// maxWatch keeps sums of durations from overflowing: a lease of another client
+// may be any number.
+const maxWatch = 100 * 365 * 24 * time.Hour
 
 // blocked says how to get past a holder that is silent and whose lease is longer
 // than the run's time. Skipping would say "somebody works" for as long as that
 // lease lasts, and then again at the next tick.
 func (a *attempt) blocked(held, watched time.Duration, err error) error {
 	need := held + a.locks.TakeoverDelay() + a.spec.ContendMargin + a.spec.Reserve
-	return fmt.Errorf("the lock's holder gave no sign of life for the %s that this run could watch, and may be taken over only after its whole lease of %s: give a run more than %s (the function's timeout), or wait for the holder; if it is certainly dead, free the lock by removing the attribute %s from the item of lock %q in table %q: %w",
-		watched.Round(time.Millisecond), held, need, lockkit.AttrOwner, a.spec.Name, a.locks.Table(), err)
+	return fmt.Errorf("the lock's holder gave no sign of life for the %s that this run could watch, and may be taken over only after its whole lease of %s: give a run more than %s (the function's timeout), or wait for the holder; if it is certainly dead, free lock %q in table %q with Release of package control: %w",
+		watched.Round(time.Millisecond), held, need, a.spec.Name, a.locks.Table(), err)
 }
 
 // takeover describes the dead holder, if there was one. The record on the item

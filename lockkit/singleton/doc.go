@@ -41,7 +41,15 @@
 //     (TestGuaranteeStubbornWorkEndsTheProcess).
 //   - A run that skips is sure of a live holder (TestGuaranteeSkipSawARenewal): it
 //     has seen it renew. A holder that stays silent is none
-//     (TestGuaranteeSilentHolderIsNoSkip).
+//     (TestGuaranteeSilentHolderIsNoSkip, TestGuaranteeWaitForASilentHolderIsNoSkip).
+//     SkipAtOnce gives that up for its one request
+//     (TestGuaranteeSkipAtOnceCostsOneRequest), but not for what may be the retry
+//     of a crashed run (TestGuaranteeSkipAtOnceWatchesWhatMayBeARetry).
+//   - A paused job does not run (TestGuaranteePausedJobDoesNotRun): the acquire's
+//     own condition refuses it, for people's invokes too.
+//   - A run that is asked to stop is told at its next renewal, and does not complete
+//     its tick (TestGuaranteeStopEndsTheWork). Nobody else's run is
+//     (TestStopForAnotherTokenIsNoStop).
 //
 // # What it does not promise
 //
@@ -66,7 +74,9 @@
 //	skipped      another holder proved alive                          no
 //	duplicate    this tick is done, or runs right now (proved alive)  no
 //	superseded   a newer tick is done                                 no
+//	paused       an operator has paused the job                       no
 //	expired      older than the job's MaxAge                          no
+//	stopped      an operator asked the run to stop                    no
 //	failed       the work returned an error or panicked               yes
 //	lost         the lease ended before the work was done             yes
 //	out_of_time  the work's time ended before the work was done       yes
@@ -78,6 +88,26 @@
 // called no work. A completed run whose release had no answer is completed with
 // marked false and a warning: whether its tick is run again depends on what
 // DynamoDB did with that release.
+//
+// # When another run works
+//
+// The spec's Policy says what a run does about a live holder. A silent one is taken
+// over under each of them.
+//
+//	skip_when_alive  watch the holder until it proves alive, then skip (the default)
+//	skip_at_once     skip at once a holder that wrote a moment ago by its own stamp
+//	wait             contend until only WorkTime is left for the work, then skip
+//
+// A skipped delivery is gone for Lambda: if the holder fails after all, its own
+// retry or the next tick covers it.
+//
+// # Controls
+//
+// An operator pauses a job, resumes it, stops a run and frees the lock of a dead
+// one with package control, without a deploy. A pause holds back new runs and
+// leaves a running one alone; a stop ends the ctx of one run with [ErrStopped], a
+// third of the lease later at most. Both bind the runs of this package only:
+// whoever else contends for the lock is not held back.
 //
 // # Time
 //
@@ -113,6 +143,7 @@
 //
 //	free lock          1 write to acquire, 1 to release, 1 for each third of a lease worked
 //	done tick          1 refused write
+//	paused job         1 refused write
 //	live holder        1 refused write, 1 read where the holder stamps its writes, else up to 4
 //	dead holder        1 refused write, about 3 reads, then as a free lock
 //	expired tick       nothing

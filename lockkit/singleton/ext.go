@@ -20,13 +20,8 @@ type extension struct {
 
 	tick    events.Tick
 	request request
-	// held is called once, for the first item that shows the lock as held by
-	// somebody else, with that holder's lease.
-	held func(lease time.Duration)
 
 	mu      sync.Mutex
-	met     bool
-	last    lockkit.Item // newest item that was in this acquire's way
 	old     lockkit.Item // what the acquire found, or left when its answer was lost
 	started time.Time
 	end     ending
@@ -35,6 +30,10 @@ type extension struct {
 	tx    *transaction // the Commit or Checkpoint under way
 	step  int64        // of the last one
 	shown int64        // the item's step, as far as this lease was shown it
+	over  bool         // a Commit was sent: nothing more can change what becomes of the run
+
+	stopped *Stop             // who asked this run to stop
+	stop    func(cause error) // ends the work's ctx
 }
 
 // request names the invocation, for the record.
@@ -103,6 +102,7 @@ func (e *extension) acquire(w lockkit.Write) lockkit.Addition {
 		add.Names["#tick"] = lockkit.AttrTick
 		add.Values[":tick"] = wire.Number(e.tick.Time.UnixMilli())
 	}
+	refusePaused(&add, w.Sent)
 	return add
 }
 
@@ -144,18 +144,24 @@ func (e *extension) mark() time.Time {
 	return e.covers.tick
 }
 
-// Refuse refuses a tick that is done, which costs its delivery one request in
-// all, and notes who is in the way.
+// Refuse refuses a tick that is done and a job that is paused, which costs the
+// delivery one request in all. A tick that is done is called so during a pause
+// too: there is nothing that the pause holds back.
 func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w.Verb == lockkit.VerbTransact {
+	switch w.Verb {
+	case lockkit.VerbAcquire:
+	case lockkit.VerbTransact:
+		e.heed(w, item)
 		return e.refuseTransaction(item)
-	}
-	if w.Verb != lockkit.VerbAcquire || item == nil {
+	default:
+		e.heed(w, item)
 		return nil
 	}
-	e.last = item
+	if item == nil {
+		return nil
+	}
 	if e.once() {
 		done, err := doneTick(item)
 		if err != nil {
@@ -165,24 +171,21 @@ func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 			return &doneError{tick: e.tick.Time, done: done}
 		}
 	}
-	if ms, ok := wire.Integer(item[lockkit.AttrLease]); ok && !e.met && item[lockkit.AttrOwner] != nil {
-		e.met = true
-		e.held(time.Duration(min(ms, maxWatchMS)) * time.Millisecond)
-	}
-	return nil
+	return checkPaused(item, time.Now())
 }
 
-// maxWatchMS keeps sums of durations from overflowing: a lease of another client
-// may be any number.
-const maxWatchMS = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
-
-// Wrote notes what the acquire found, and what the item shows after it.
+// Wrote notes what the acquire found, what the item shows after it, and who asks
+// this run to stop.
 func (e *extension) Wrote(w lockkit.Write, item lockkit.Item) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if w.Verb == lockkit.VerbAcquire {
+	switch w.Verb {
+	case lockkit.VerbAcquire:
 		e.old = item
 		return
+	case lockkit.VerbRenew, lockkit.VerbTransact:
+		e.heed(w, item)
+	default: // a release is the end
 	}
 	e.shows(w, item)
 }
@@ -223,15 +226,6 @@ func (e *extension) ends(end ending) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.end = end
-}
-
-// runsSame reports whether the holder in the way runs this very tick.
-func (e *extension) runsSame() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	run, ok := wire.ReadRecord(e.last[lockkit.AttrRun])
-	owner, _ := e.last[lockkit.AttrOwner].(*types.AttributeValueMemberS)
-	return ok && owner != nil && run.Owner == owner.Value && !e.tick.Time.IsZero() && run.Tick.Equal(e.tick.Time)
 }
 
 // left returns the record that the holder with this owner id left. It is in prev

@@ -15,10 +15,10 @@ import (
 	"github.com/solotick/solotick/lockkit/singleton/job"
 )
 
-// Work is a job. Its ctx ends when the lease is lost, when the reserve before
-// the deadline begins, or when the caller's does; [context.Cause] tells which.
-// It must return soon after that, and must not leave goroutines behind that
-// write: the lock is released when it returns. Returning nil completes the tick,
+// Work is a job. Its ctx ends when the lease is lost, when the run is asked to
+// stop, when the reserve before the deadline begins, or when the caller's does;
+// [context.Cause] tells which. It must return soon after that, and must not leave
+// goroutines behind that write: the lock is released when it returns. Returning nil completes the tick,
 // unless ctx had ended by then.
 type Work func(ctx context.Context, run *Run) error
 

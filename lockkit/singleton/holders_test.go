@@ -10,8 +10,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/singleton"
+	"github.com/solotick/solotick/lockkit/singleton/job"
 )
 
 type av = types.AttributeValue
@@ -20,11 +22,17 @@ var errBoom = errors.New("boom")
 
 // hold starts a run that works for d, and returns once it works.
 func (w *world) hold(label string, tick, d time.Duration) (result <-chan singleton.Result) {
+	return w.holdFor(label, spec, w.scheduled(tick), does(d))
+}
+
+// holdFor starts a run, and returns once it works.
+func (w *world) holdFor(label string, j job.Spec, tick events.Tick, work singleton.Work) (result <-chan singleton.Result) {
 	p, started, out := w.process(label), make(chan struct{}), make(chan singleton.Result, 1)
+	j.Timeout = 15 * time.Minute
 	go func() {
-		res, _ := w.invoke(p, spec, w.scheduled(tick), func(ctx context.Context, run *singleton.Run) error {
+		res, _ := w.invoke(p, j, tick, func(ctx context.Context, run *singleton.Run) error {
 			close(started)
-			return does(d)(ctx, run)
+			return work(ctx, run)
 		})
 		out <- res
 	}()
@@ -168,7 +176,7 @@ func TestGuaranteeSilentHolderIsNoSkip(t *testing.T) {
 		if waited := time.Since(begin); waited != spec.Timeout-2*time.Second {
 			t.Errorf("watched for %s, want to the end of the time for work", waited)
 		}
-		for _, word := range []string{"24h0m0s", `"dotnet"`, "4m58s", "attribute owner", table, "certainly dead", "24h0m12s"} {
+		for _, word := range []string{"24h0m0s", `"dotnet"`, "4m58s", "Release of package control", table, "certainly dead", "24h0m12s"} {
 			if !strings.Contains(err.Error(), word) {
 				t.Errorf("error does not name %s: %v", word, err)
 			}

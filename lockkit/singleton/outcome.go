@@ -15,7 +15,9 @@ const (
 	Skipped    Outcome = "skipped"     // another holder proved alive
 	Duplicate  Outcome = "duplicate"   // this very tick is done, or runs right now and its holder proved alive
 	Superseded Outcome = "superseded"  // a newer tick is done
+	Paused     Outcome = "paused"      // an operator has paused the job
 	Expired    Outcome = "expired"     // the tick is older than the job's MaxAge
+	Stopped    Outcome = "stopped"     // an operator asked the run to stop
 	Failed     Outcome = "failed"      // the work returned an error or panicked
 	Lost       Outcome = "lost"        // the lease ended before the work was done
 	OutOfTime  Outcome = "out_of_time" // the work's time, or the caller's context, ended before the work was done

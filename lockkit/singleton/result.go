@@ -34,6 +34,8 @@ type Result struct {
 	WaitedMS  int64     `json:"waited_ms"`          // until the lock was acquired or given up
 	WorkedMS  int64     `json:"worked_ms"`          // in the work
 	Takeover  *Takeover `json:"takeover,omitempty"` // the dead holder whose lock this run took over
+	Paused    *Pause    `json:"paused,omitempty"`   // paused: who paused the job, and why
+	Stopped   *Stop     `json:"stopped,omitempty"`  // stopped: who asked for it
 	Requests  int       `json:"requests"`           // sent to DynamoDB for the lock, each try counted
 	// Counts are what the work counted with [Run.Count].
 	Counts    map[string]int64 `json:"counts,omitempty"`
@@ -109,6 +111,12 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	attrs = append(attrs, slog.Int64("waited_ms", r.WaitedMS), slog.Int64("worked_ms", r.WorkedMS))
 	if r.Takeover != nil {
 		attrs = append(attrs, r.Takeover.attr())
+	}
+	if r.Paused != nil {
+		attrs = append(attrs, r.Paused.attr())
+	}
+	if r.Stopped != nil {
+		attrs = append(attrs, r.Stopped.attr())
 	}
 	attrs = append(attrs, slog.Int("requests", r.Requests))
 	if len(r.Counts) > 0 {

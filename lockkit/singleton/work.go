@@ -51,7 +51,10 @@ func start(ctx context.Context, work Work, run *Run) <-chan returned {
 func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result, error) {
 	bounded, cancel := a.budget.bound(ctx)
 	defer cancel()
-	working, stop := lease.Context(bounded)
+	asked, ask := context.WithCancelCause(bounded)
+	defer ask(nil)
+	a.ext.onStop(ask)
+	working, stop := lease.Context(asked)
 	defer stop()
 	var r returned
 	covers, err := a.ext.begins(a.spec)
@@ -127,6 +130,12 @@ func (a *attempt) judge(working context.Context, lease *lockkit.Lease, run *Run,
 		return Failed, r.err
 	case ended(lease) != nil:
 		return Lost, with(ended(lease))
+	case errors.Is(context.Cause(working), ErrStopped):
+		a.res.Stopped = a.ext.stoppedBy()
+		if errors.Is(r.err, context.Canceled) || errors.Is(r.err, ErrStopped) {
+			return Stopped, nil // it says no more than that it stopped
+		}
+		return Stopped, r.err
 	case working.Err() != nil:
 		return OutOfTime, with(context.Cause(working))
 	case a.budget.over(time.Now()):

@@ -21,6 +21,9 @@
 //	|<-- Lease -->|<- ContendMargin ->|<------ work ------>|<- Reserve ->|
 //	|<----------------------------- Timeout ---------------------------->|
 //
+// The work must get WorkTime of that at least. A run whose Policy waits for a
+// live holder contends until no more than WorkTime is left.
+//
 // A short lease leaves more for the work and brings a crashed job back sooner;
 // it costs a renewal every third of it, and has to outlast the pauses of the
 // process and of DynamoDB.
@@ -33,10 +36,20 @@ import (
 // Policy says what a run does that finds another one at work.
 type Policy string
 
-// SkipWhenAlive watches the holder until it proves alive, and then skips the
-// tick; a holder that stays silent for its whole lease is taken over. It is the
-// default.
-const SkipWhenAlive Policy = "skip_when_alive"
+// The policies. With each of them a holder that stays silent for its whole lease
+// is taken over, and a tick that is done already is not run.
+const (
+	// SkipWhenAlive watches the holder until it proves alive, and then skips the
+	// tick. It is the default.
+	SkipWhenAlive Policy = "skip_when_alive"
+	// SkipAtOnce skips the tick without watching when the holder has written
+	// within the last half of its lease, by its own time stamp. What may be the
+	// retry of a crashed run watches all the same.
+	SkipAtOnce Policy = "skip_at_once"
+	// Wait contends until only WorkTime is left for the work, also with a live
+	// holder, and skips the tick only then.
+	Wait Policy = "wait"
+)
 
 // The bounds of a Spec's numbers. Those of Lease are the lock's own, those of
 // the others are set by AWS Lambda or EventBridge where a bound is not a matter
@@ -46,7 +59,7 @@ const (
 	MaxLease    = 24 * time.Hour
 	MinMargin   = time.Second // of the default ContendMargin only
 	MinReserve  = 100 * time.Millisecond
-	MinWork     = time.Second // what Timeout must leave for the work
+	MinWork     = time.Second // the least WorkTime
 	MinTimeout  = time.Second
 	MaxTimeout  = 15 * time.Minute
 	MinMemoryMB = 128
@@ -98,7 +111,7 @@ type Spec struct {
 	ContendMargin time.Duration
 
 	// Timeout is the function's: MinTimeout to MaxTimeout, in whole seconds. It
-	// must leave MinWork for the work beside Lease, ContendMargin and Reserve. 0:
+	// must leave WorkTime for the work beside Lease, ContendMargin and Reserve. 0:
 	// unknown; then only the deadline that a run is given counts.
 	Timeout time.Duration
 
@@ -142,6 +155,12 @@ type Spec struct {
 	// Policy says what a run does that finds another one at work. "":
 	// SkipWhenAlive.
 	Policy Policy
+
+	// WorkTime is the least time for the work with which it is worth starting:
+	// Timeout must leave it beside everything else, and a run with a Policy that
+	// waits for a live holder stops waiting when no more than that is left. MinWork
+	// to MaxTimeout. 0: MinWork.
+	WorkTime time.Duration
 }
 
 // WithDefaults returns the spec with the defaults in the place of the zero
@@ -164,6 +183,9 @@ func (s Spec) WithDefaults() Spec {
 	}
 	if s.Policy == "" {
 		s.Policy = DefaultPolicy
+	}
+	if s.WorkTime == 0 {
+		s.WorkTime = MinWork
 	}
 	return s
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -30,11 +31,13 @@ func (s Spec) Validate() error {
 	if c := s.MaxCursor; c < 0 || c > MaxCursorLimit {
 		fault("MaxCursor is %d: choose 0 for the default (%d bytes), or 1 to %d", c, DefaultMaxCursor, MaxCursorLimit)
 	}
-	if p := s.WithDefaults().Policy; p != SkipWhenAlive {
-		fault("Policy is %s: use %q, or leave it empty", label(string(p)), SkipWhenAlive)
+	if p := s.WithDefaults().Policy; !slices.Contains(policies, p) {
+		fault("Policy is %s: use one of %q, or leave it empty", label(string(p)), policies)
 	}
 	return errors.Join(faults...)
 }
+
+var policies = []Policy{SkipWhenAlive, SkipAtOnce, Wait}
 
 type report func(format string, args ...any)
 
@@ -70,6 +73,9 @@ func (s Spec) checkDurations(fault report) bool {
 	if s.Reserve != 0 && (s.Reserve < MinReserve || s.Reserve > MaxTimeout) {
 		bad("Reserve is %s: giving the lock back is a request to DynamoDB; choose 0 for the default (%s), or %s to %s", s.Reserve, DefaultReserve, MinReserve, MaxTimeout)
 	}
+	if s.WorkTime != 0 && (s.WorkTime < MinWork || s.WorkTime > MaxTimeout) {
+		bad("WorkTime is %s: choose 0 for the default (%s), or %s to %s", s.WorkTime, MinWork, MinWork, MaxTimeout)
+	}
 	switch {
 	case s.Timeout == 0:
 	case s.Timeout < MinTimeout || s.Timeout > MaxTimeout:
@@ -98,17 +104,17 @@ func (s Spec) checkDurations(fault report) bool {
 // each of its ticks.
 func (s Spec) checkBudget(fault report) {
 	d := s.WithDefaults()
-	need := s.Overhead() + MinWork
+	need := s.Overhead() + d.WorkTime
 	if s.Timeout == 0 || need <= s.Timeout {
 		return
 	}
 	parts := fmt.Sprintf("Lease %s + ContendMargin %s + Reserve %s", d.Lease, d.ContendMargin, d.Reserve)
 	enough := (need + time.Second - 1).Truncate(time.Second)
 	if enough > MaxTimeout {
-		fault("waiting out a dead holder can take %s, which leaves less than %s of the Timeout of %s for the work, and no Lambda may run longer than %s: shorten the lease", parts, MinWork, s.Timeout, MaxTimeout)
+		fault("waiting out a dead holder can take %s, which leaves less than %s of the Timeout of %s for the work, and no Lambda may run longer than %s: shorten the lease", parts, d.WorkTime, s.Timeout, MaxTimeout)
 		return
 	}
-	fault("waiting out a dead holder can take %s = %s, which leaves less than %s of the Timeout of %s for the work: raise Timeout to %s or more, or shorten the lease", parts, s.Overhead(), MinWork, s.Timeout, enough)
+	fault("waiting out a dead holder can take %s = %s, which leaves less than %s of the Timeout of %s for the work: raise Timeout to %s or more, or shorten the lease", parts, s.Overhead(), d.WorkTime, s.Timeout, enough)
 }
 
 // label shows a text of the spec in an error, whatever is in it.

@@ -24,13 +24,18 @@ func TestValidateAcceptsWhatTheNumbersAllow(t *testing.T) {
 		},
 		"a day's lease without a timeout": func(s *job.Spec) { s.Lease, s.Timeout = 24*time.Hour, 0 },
 		"named policy":                    func(s *job.Spec) { s.Policy = job.SkipWhenAlive },
-		"name of other letters":           func(s *job.Spec) { s.Name = "日本/ü#:." },
-		"rate":                            func(s *job.Spec) { s.Schedule = "rate(1 minute)" },
-		"at":                              func(s *job.Spec) { s.Schedule = "at(2026-12-01T02:00:00)" },
-		"week days":                       func(s *job.Spec) { s.Schedule = "cron(0/15 8-18 ? * MON-FRI *)" },
-		"last Friday":                     func(s *job.Spec) { s.Schedule = "cron(0 18 ? * 6L 2026-2030)" },
-		"zone of three parts":             func(s *job.Spec) { s.TimeZone = "America/Argentina/Ushuaia" },
-		"UTC":                             func(s *job.Spec) { s.TimeZone = "UTC" },
+		"skip at once":                    func(s *job.Spec) { s.Policy = job.SkipAtOnce },
+		"wait": func(s *job.Spec) {
+			// 30 s lease, 10 s margin, 2 s reserve, 4 min 18 s of work.
+			s.Policy, s.WorkTime = job.Wait, 258*time.Second
+		},
+		"name of other letters": func(s *job.Spec) { s.Name = "日本/ü#:." },
+		"rate":                  func(s *job.Spec) { s.Schedule = "rate(1 minute)" },
+		"at":                    func(s *job.Spec) { s.Schedule = "at(2026-12-01T02:00:00)" },
+		"week days":             func(s *job.Spec) { s.Schedule = "cron(0/15 8-18 ? * MON-FRI *)" },
+		"last Friday":           func(s *job.Spec) { s.Schedule = "cron(0 18 ? * 6L 2026-2030)" },
+		"zone of three parts":   func(s *job.Spec) { s.TimeZone = "America/Argentina/Ushuaia" },
+		"UTC":                   func(s *job.Spec) { s.TimeZone = "UTC" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := good
@@ -72,13 +77,18 @@ func TestValidateNamesTheNumberAndTheWayOut(t *testing.T) {
 			},
 			[]string{"42.1s", "less than 1s", "raise Timeout to 44s"},
 		},
+		"work time beyond the timeout": {
+			func(s *job.Spec) { s.Policy, s.WorkTime = job.Wait, 258*time.Second+1 },
+			[]string{"Lease 30s + ContendMargin 10s + Reserve 2s = 42s", "less than 4m18.000000001s", "raise Timeout to 5m1s"},
+		},
+		"little work time":         {func(s *job.Spec) { s.WorkTime = 1 }, []string{"WorkTime is 1ns", "1s to 15m0s"}},
 		"lease longer than Lambda": {func(s *job.Spec) { s.Lease = time.Hour }, []string{"15m0s", "shorten the lease"}},
 		"little memory":            {func(s *job.Spec) { s.MemoryMB = 64 }, []string{"MemoryMB is 64", "128 to 10240"}},
 		"many retries":             {func(s *job.Spec) { s.Retries = 185 }, []string{"Retries is 185", "0 to 2"}},
 		"short age":                {func(s *job.Spec) { s.MaxAge = time.Second }, []string{"MaxAge is 1s", "1m0s to 6h0m0s"}},
 		"long age":                 {func(s *job.Spec) { s.MaxAge = 24 * time.Hour }, []string{"MaxAge is 24h0m0s"}},
 		"short interval":           {func(s *job.Spec) { s.ExpectedInterval = time.Second }, []string{"ExpectedInterval is 1s"}},
-		"unknown policy":           {func(s *job.Spec) { s.Policy = "Queue" }, []string{`"Queue"`, `"skip_when_alive"`}},
+		"unknown policy":           {func(s *job.Spec) { s.Policy = "Queue" }, []string{`"Queue"`, `"skip_when_alive"`, `"skip_at_once"`, `"wait"`}},
 		"unix cron":                {func(s *job.Spec) { s.Schedule = "cron(0 2 * * *)" }, []string{"five fields", "six"}},
 		"bare cron":                {func(s *job.Spec) { s.Schedule = "0 2 * * ? *" }, []string{"does not read it"}},
 		"both days":                {func(s *job.Spec) { s.Schedule = "cron(0 2 * * * *)" }, []string{`must be "?"`}},
@@ -122,7 +132,7 @@ func TestValidateReturnsAllFaultsAtOnce(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	d := job.Spec{Name: "x", Lease: 30 * time.Second}.WithDefaults()
-	if d.ContendMargin != 10*time.Second || d.Reserve != 2*time.Second || d.MemoryMB != 128 || d.Policy != job.SkipWhenAlive {
+	if d.ContendMargin != 10*time.Second || d.Reserve != 2*time.Second || d.MemoryMB != 128 || d.Policy != job.SkipWhenAlive || d.WorkTime != time.Second {
 		t.Errorf("defaults are %+v", d)
 	}
 	short := job.Spec{Lease: time.Second}

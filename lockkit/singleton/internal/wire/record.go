@@ -85,22 +85,9 @@ func ReadRecord(v types.AttributeValue) (r Record, ok bool) {
 	if !ok {
 		return Record{}, false
 	}
-	text := func(key string) string {
-		s, _ := m.Value[key].(*types.AttributeValueMemberS)
-		if s == nil {
-			return ""
-		}
-		return s.Value
-	}
-	at := func(key string) time.Time {
-		if ms, ok := Integer(m.Value[key]); ok {
-			return time.UnixMilli(ms).UTC()
-		}
-		return time.Time{}
-	}
 	r = Record{
-		Owner: text(keyOwner), Tick: at(keyTick), Started: at(keyStarted), Ended: at(keyEnded),
-		Outcome: text(keyOutcome), Err: text(keyError), RequestID: text(keyRequestID), LogStream: text(keyLogStream),
+		Owner: text(m.Value[keyOwner]), Tick: moment(m.Value[keyTick]), Started: moment(m.Value[keyStarted]), Ended: moment(m.Value[keyEnded]),
+		Outcome: text(m.Value[keyOutcome]), Err: text(m.Value[keyError]), RequestID: text(m.Value[keyRequestID]), LogStream: text(m.Value[keyLogStream]),
 	}
 	return r, r.Owner != ""
 }
