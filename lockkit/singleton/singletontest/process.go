@@ -40,11 +40,7 @@ func (w *World) Process() *Process {
 	w.processes++
 	p := &Process{w: w, label: fmt.Sprintf("process-%d", w.processes), halted: make(chan struct{})}
 	w.mu.Unlock()
-	opts := append([]lockkit.Option{lockkit.WithKeys(w.table.partitionKey, w.table.sortKey), lockkit.WithHolderLabel(p.label)}, w.table.locks...)
-	var err error
-	if p.locks, err = lockkit.New(p.Client(), w.table.name, opts...); err != nil {
-		w.T.Fatal(err)
-	}
+	p.locks = w.lockTable(p.Client(), p.label)
 	return p
 }
 

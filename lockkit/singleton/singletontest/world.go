@@ -118,6 +118,17 @@ func newWorld(t *testing.T, s settings) *World {
 	return w
 }
 
+// lockTable makes a lock table as the options say.
+func (w *World) lockTable(client lockkit.Client, label string) *lockkit.LockTable {
+	w.T.Helper()
+	opts := append([]lockkit.Option{lockkit.WithKeys(w.table.partitionKey, w.table.sortKey), lockkit.WithHolderLabel(label)}, w.table.locks...)
+	locks, err := lockkit.New(client, w.table.name, opts...)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return locks
+}
+
 // end lets go of who is dead or frozen and waits for every run.
 func (w *World) end() {
 	close(w.over)
