@@ -26,6 +26,9 @@
 //   - The held check refuses stale writes (TestGuaranteeHeldCheckRefusesStale). A
 //     transaction with [Lease.ConditionCheck] commits only while the lock item
 //     shows this owner and this token, at the moment it commits.
+//   - A write is applied once (TestGuaranteeWriteIsAppliedOnce). [Lease.Write]
+//     writes its items once or not at all whatever becomes of its requests, and
+//     says so when it cannot know which.
 //   - A dead holder is replaced (TestGuaranteeDeadHolderIsReplaced). A contender
 //     that waits takes the lock over one lease after the holder's last renewal
 //     was seen.

@@ -30,7 +30,8 @@ type Lease struct {
 	lane chan struct{}
 	done chan struct{} // closed when the lease ends
 
-	mu       sync.Mutex // never held across I/O
+	mu       sync.Mutex    // never held across I/O
+	turn     chan struct{} // held by the transaction whose turn it is; made for the first
 	chain    chain
 	sent     moment // first send of the newest version known to be on the item
 	seen     Item   // newest item returned, with an extension only
@@ -264,19 +265,22 @@ func (l *Lease) ConditionCheck() types.TransactWriteItem {
 	return l.t.conditionCheck(l.name, l.owner, l.token)
 }
 
-// enter takes the lane. It returns an error when ctx or the lease ends first.
-func (l *Lease) enter(ctx context.Context) error {
+// enter takes the lane. It returns the ctx error when ctx ends first.
+func (l *Lease) enter(ctx context.Context) error { return enter(ctx, l.lane) }
+
+func (l *Lease) leave() { <-l.lane }
+
+// enter takes a place that one can have at a time.
+func enter(ctx context.Context, place chan struct{}) error {
 	select {
-	case l.lane <- struct{}{}:
+	case place <- struct{}{}:
 		return nil
 	default:
 	}
 	select {
-	case l.lane <- struct{}{}:
+	case place <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return ctxError(ctx)
 	}
 }
-
-func (l *Lease) leave() { <-l.lane }

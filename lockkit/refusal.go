@@ -31,11 +31,8 @@ func (c *contender) wrap(ctx context.Context, err error) error {
 		seen = fmt.Sprintf("; last seen held by %s with token %d, unchanged for %s of its lease of %s",
 			labelled(c.last.holder), c.last.token, c.t.clock.now().mono.Sub(c.last.since).Round(time.Millisecond), c.last.lease)
 	}
-	if ctxErr := ctx.Err(); ctxErr != nil {
-		if cause := context.Cause(ctx); !errors.Is(cause, ctxErr) {
-			return fmt.Errorf("lockkit: acquire %q in table %q: %w: %w%s", c.name, c.t.table, ctxErr, cause, seen)
-		}
-		return fmt.Errorf("lockkit: acquire %q in table %q: %w%s", c.name, c.t.table, ctxErr, seen)
+	if ctx.Err() != nil {
+		return fmt.Errorf("lockkit: acquire %q in table %q: %w%s", c.name, c.t.table, ctxError(ctx), seen)
 	}
 	if noTable(err) {
 		return fmt.Errorf("lockkit: acquire %q: table %q does not exist in this account and Region: create it, or correct its name: %w", c.name, c.t.table, err)

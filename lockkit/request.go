@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/transport/http"
 )
 
 // readBound is how long a single read may take where no lease sets a shorter
@@ -33,6 +34,9 @@ func oneTry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 // errTimeout is the cause of a request that this package gave up on.
 var errTimeout = errors.New("no answer in time")
 
+// errNothing is for clients that are wrapped, or made for a test.
+var errNothing = errors.New("the client returned neither an output nor an error: return what DynamoDB answered")
+
 // update sends one UpdateItem once. bound limits the request; its end looks
 // like any other transient failure, and the write may still be applied.
 func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bound time.Duration, n *atomic.Int64) (*dynamodb.UpdateItemOutput, error) {
@@ -40,6 +44,9 @@ func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bo
 	defer cancel()
 	count(n)
 	out, err := t.client.UpdateItem(ctx, in, oneTry)
+	if err == nil && out == nil {
+		return nil, errNothing
+	}
 	return out, t.explain(ctx, err)
 }
 
@@ -55,16 +62,18 @@ func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, 
 		if err != nil {
 			return t.explain(ctx, err)
 		}
+		if out == nil {
+			return errNothing
+		}
 		item = out.Item
 		return nil
 	})
 	return item, err
 }
 
-// explain puts our own time limit in the place of the SDK's "canceled", and says
-// which keys were sent where the table has others. An answer that arrived
-// together with the limit stays what it is.
-func (t *LockTable) explain(ctx context.Context, err error) error {
+// timedOut puts our own time limit in the place of the SDK's "canceled". An
+// answer that arrived together with the limit stays what it is.
+func timedOut(ctx context.Context, err error) error {
 	canceled := errors.Is(err, context.DeadlineExceeded)
 	if c, ok := errors.AsType[interface {
 		error
@@ -75,6 +84,12 @@ func (t *LockTable) explain(ctx context.Context, err error) error {
 	if canceled && errors.Is(context.Cause(ctx), errTimeout) {
 		return &timeoutError{err: err}
 	}
+	return err
+}
+
+// explain is timedOut, and says which keys were sent where the table has others.
+func (t *LockTable) explain(ctx context.Context, err error) error {
+	err = timedOut(ctx, err)
 	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "ValidationException" && strings.Contains(api.ErrorMessage(), "key") {
 		keys := fmt.Sprintf("the string keys %q and %q", t.cfg.partitionKey, t.cfg.sortKey)
 		if t.cfg.sortKey == "" {
@@ -83,6 +98,15 @@ func (t *LockTable) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("table %q was taken to have %s: if it has others, name them with WithKeys: %w", t.table, keys, err)
 	}
 	return err
+}
+
+// ctxError is why ctx ended: its error, and its cause where that says more.
+func ctxError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil || errors.Is(cause, err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }
 
 type timeoutError struct{ err error }
@@ -146,6 +170,26 @@ func transient(err error) bool {
 func conflict(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() == "TransactionConflictException"
+}
+
+// mayBeApplied tells a failure after which a transaction may have been applied
+// from one after which it was not: DynamoDB refused it, or it was never sent.
+func mayBeApplied(err error) bool {
+	if _, inProgress := errors.AsType[*types.TransactionInProgressException](err); inProgress {
+		return true
+	}
+	response, answered := errors.AsType[*http.ResponseError](err)
+	api, refused := errors.AsType[smithy.APIError](err)
+	if refused {
+		// The code of an answer, not its status, is what a client in a test has.
+		return answered && response.HTTPStatusCode() >= 500 || api.ErrorFault() == smithy.FaultServer
+	}
+	if _, sdk := errors.AsType[*smithy.OperationError](err); !sdk || answered {
+		return true // of some wrapper of the client, our own time limit, or an answer that could not be read
+	}
+	_, sent := errors.AsType[*http.RequestSendError](err)
+	_, canceled := errors.AsType[*smithy.CanceledError](err)
+	return sent || canceled
 }
 
 // refused returns the item that a refused write brought along. ok says that the

@@ -199,6 +199,27 @@ func (t *LockTable) HolderLabel() string { return t.cfg.label }
 // TakeoverDelay returns the delay of [WithTakeoverDelay].
 func (t *LockTable) TakeoverDelay() time.Duration { return t.cfg.takeoverDelay }
 
+// Client returns the client that New was given, for a runner or a tool of
+// operators that reads and writes the same table.
+func (t *LockTable) Client() Client { return t.client }
+
+// TTLAttribute returns the attribute of [WithTTL], "" without one.
+func (t *LockTable) TTLAttribute() string { return t.cfg.ttl }
+
+// Key returns the key of a lock's item in the table, for a runner or a tool of
+// operators. The item is the caller's to change. A name that no lock can have is
+// an error.
+func (t *LockTable) Key(name string) (Item, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	key := t.key(name)
+	if t.cfg.sortKey != "" {
+		key[t.cfg.sortKey] = stringValue(sortKey) // key's own is shared by all
+	}
+	return key, nil
+}
+
 func (t *LockTable) key(name string) Item {
 	key := Item{t.cfg.partitionKey: stringValue(keyPrefix + name)}
 	if t.cfg.sortKey != "" {
@@ -226,35 +247,6 @@ func checkLease(name string, lease time.Duration) error {
 		return fmt.Errorf("lockkit: lock %q: lease of %s: expected %s to %s in whole milliseconds", name, lease, MinLease, MaxLease)
 	}
 	return nil
-}
-
-// State is what a lock item says. The zero value is a lock without an item.
-// States are comparable with ==.
-type State struct {
-	Exists  bool          // there is an item
-	Held    bool          // it has an owner; a dead holder's lock is held until it is taken over
-	Holder  string        // label of the holder, "" without one
-	Lease   time.Duration // the holder's lease duration; 0 while free
-	Token   int64         // the fencing token of the newest acquire
-	Version string        // record version; it changes with every acquire and renewal
-}
-
-// State reads the lock with one strongly consistent read. What it says is old
-// when it arrives, so it is for people and tests: to decide whether a write may
-// happen, send [Lease.ConditionCheck] with that write.
-func (t *LockTable) State(ctx context.Context, name string) (State, error) {
-	if err := checkName(name); err != nil {
-		return State{}, err
-	}
-	item, err := t.read(ctx, name, readBound, nil)
-	if err != nil {
-		return State{}, fmt.Errorf("lockkit: state of %q in table %q: %w", name, t.table, err)
-	}
-	r, err := decode(item)
-	if err != nil {
-		return State{}, &NotALockError{Lock: name, Table: t.table, Why: err.Error()}
-	}
-	return State{Exists: r.exists, Held: r.held(), Holder: r.holder, Lease: r.lease, Token: r.token, Version: r.version}, nil
 }
 
 // conditionCheck is the held check for one owner and token.

@@ -95,6 +95,13 @@ func (r *Run) Token() int64 { return r.lease.Token() }
 // from the work's ctx with [lockkit.ConditionCheckFromContext].
 func (r *Run) ConditionCheck() types.TransactWriteItem { return r.lease.ConditionCheck() }
 
+// Write sends the items in one transaction with the held check, so that they are
+// written only while this run holds the job's lock. It completes nothing. See
+// [lockkit.Lease.Write] for what is tried again and what the errors mean.
+func (r *Run) Write(ctx context.Context, items ...types.TransactWriteItem) error {
+	return r.lease.Write(ctx, items...)
+}
+
 // Renew renews the lease now, before a step that must not start on a short one.
 // The heartbeat needs no help with anything else. The error is a
 // [lockkit.EndedError] when the lease is lost; any other error leaves it to the

@@ -143,10 +143,12 @@ func TestGoexitInTheWorkIsAFailure(t *testing.T) {
 func TestRunProtectsItsWrites(t *testing.T) {
 	inWorld(t, func(w *world) {
 		client := w.db.Client()
+		put := func(name string) types.TransactWriteItem {
+			return types.TransactWriteItem{Put: &types.Put{TableName: new(table), Item: map[string]av{"pk": s(name), "sk": s("x")}}}
+		}
 		write := func(run *singleton.Run, name string) error {
 			_, err := client.TransactWriteItems(w.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-				run.ConditionCheck(),
-				{Put: &types.Put{TableName: new(table), Item: map[string]av{"pk": s(name), "sk": s("x")}}},
+				run.ConditionCheck(), put(name),
 			}})
 			return err
 		}
@@ -159,7 +161,7 @@ func TestRunProtectsItsWrites(t *testing.T) {
 			if check, err := lockkit.ConditionCheckFromContext(ctx); err != nil || !reflect.DeepEqual(check, run.ConditionCheck()) {
 				t.Errorf("the ctx carries the check %+v, %v", check, err)
 			}
-			return errors.Join(run.Renew(ctx), write(run, "inside"))
+			return errors.Join(run.Renew(ctx), write(run, "inside"), run.Write(ctx, put("by Write")))
 		})
 		w.want(res, err, singleton.Completed)
 		if kept.Token() != res.Token {
@@ -167,6 +169,12 @@ func TestRunProtectsItsWrites(t *testing.T) {
 		}
 		if write(kept, "outside") == nil {
 			t.Error("a write after the run went through")
+		}
+		if w.db.Item(table, map[string]av{"pk": s("by Write"), "sk": s("x")}) == nil {
+			t.Error("Write wrote nothing")
+		}
+		if err := kept.Write(w.Context(), put("late")); !errors.Is(err, lockkit.ErrReleased) || w.db.Item(table, map[string]av{"pk": s("late"), "sk": s("x")}) != nil {
+			t.Errorf("Write after the run: %v", err)
 		}
 		if err := kept.Renew(w.Context()); !errors.Is(err, lockkit.ErrReleased) {
 			t.Errorf("renewed after the run: %v", err)

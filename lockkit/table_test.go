@@ -1,0 +1,44 @@
+package lockkit_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/solotick/solotick/lockkit"
+)
+
+// What a runner or an operator's tool needs to reach the same item.
+func TestTableSaysHowItWasSetUp(t *testing.T) {
+	inWorld(t, func(w *world) {
+		t := w.t
+		locks := w.process(lockkit.WithTTL("expires", 0), lockkit.WithHolderLabel("pod-1"), lockkit.WithTakeoverDelay(time.Second))
+		if locks.Client() != w.client || locks.TTLAttribute() != "expires" || locks.Table() != table || locks.HolderLabel() != "pod-1" || locks.TakeoverDelay() != time.Second {
+			t.Errorf("%v, %q, %q, %q, %s", locks.Client(), locks.TTLAttribute(), locks.Table(), locks.HolderLabel(), locks.TakeoverDelay())
+		}
+		got, err := locks.Key(name)
+		if err != nil || !reflect.DeepEqual(got, key()) {
+			t.Fatalf("key %v, %v", got, err)
+		}
+		for _, v := range got { // it is the caller's
+			v.(*types.AttributeValueMemberS).Value = "scribbled"
+		}
+		l := w.acquire(locks)
+		if w.item() == nil {
+			t.Error("the lock's key is not its own")
+		}
+		w.release(l)
+		if _, err := locks.Key(""); err == nil {
+			t.Error("a key for no name")
+		}
+		plain, err := lockkit.New(w.client, table, lockkit.WithKeys("id", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := plain.Key(name); err != nil || len(got) != 1 || plain.TTLAttribute() != "" {
+			t.Errorf("without a sort key: %v, %v, TTL %q", got, err, plain.TTLAttribute())
+		}
+	})
+}
