@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// abandonBound is how long an acquire that its caller cancelled still takes to
-// give back what it may have got.
+// abandonBound is how long an acquire that was cancelled, or failed for want of an
+// answer, still takes to give back what it may have got.
 const abandonBound = 75 * time.Millisecond
 
 // abandon frees the lock if the acquire that was cut off did land, once and

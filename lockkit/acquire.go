@@ -93,7 +93,12 @@ func (t *LockTable) Acquire(ctx context.Context, name string, lease time.Duratio
 }
 
 // done tells the tracer and the log how an acquire ended, and makes its answer.
+// One that ends without knowing what became of its write gives back what it may
+// have got.
 func (c *contender) done(ctx context.Context, op Operation, l *Lease, err error) (*Lease, error) {
+	if l == nil && c.unsure {
+		c.abandon(ctx)
+	}
 	_, refusedByExtension := errors.AsType[*refusal](err)
 	benign := err != nil && (refusedByExtension || errors.Is(err, ErrHeld) || ctx.Err() != nil)
 	err = c.wrap(ctx, err)

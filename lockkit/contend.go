@@ -28,6 +28,7 @@ type contender struct {
 	onHeld           func(context.Context, Sighting) bool // nil: nobody asks
 
 	sent     chain         // every record version this acquire has sent
+	unsure   bool          // a write had no answer, and nothing seen since tells what became of it
 	requests *atomic.Int64 // of CountRequests; nil: nobody counts
 	seen     Item          // newest item seen
 	last     observation   // newest holder seen
@@ -171,7 +172,7 @@ func (c *contender) judge(ctx context.Context, item Item) (*Lease, record, error
 	if c.answered != nil {
 		c.answered()
 	}
-	c.seen = item
+	c.seen, c.unsure = item, false
 	rec, err := decode(item)
 	if err != nil {
 		return nil, record{}, &NotALockError{Lock: c.name, Table: c.t.table, Why: err.Error()}
@@ -211,6 +212,7 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 	err = c.t.again(ctx, func() error {
 		var err error
 		out, err = c.t.update(ctx, in, c.bound(), c.requests)
+		c.unsure = c.unsure || ctx.Err() != nil || mayHaveLanded(err)
 		return err
 	})
 	if err == nil {
@@ -218,9 +220,6 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 	}
 	item, brought, ok := refused(err)
 	if !ok {
-		if ctx.Err() != nil {
-			c.abandon(ctx)
-		}
 		return nil, record{}, err
 	}
 	if !brought {

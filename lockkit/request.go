@@ -163,8 +163,22 @@ func transient(err error) bool {
 	if errors.Is(err, errTimeout) || conflict(err) {
 		return true
 	}
+	// An answer that broke off, or was none of DynamoDB's: what it answered may
+	// have been applied. The SDK's own checks leave this one out.
+	if _, unread := errors.AsType[*smithy.DeserializationError](err); unread {
+		return true
+	}
 	return retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
 		retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err) == aws.TrueTernary
+}
+
+// mayHaveLanded tells a failure after which a write may have been applied from one
+// that says that it was not.
+func mayHaveLanded(err error) bool {
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorFault() == smithy.FaultClient {
+		return false
+	}
+	return transient(err)
 }
 
 func conflict(err error) bool {
