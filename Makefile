@@ -33,8 +33,8 @@ endif
 	go test $(RACE) $(ARGS) ./...
 
 .PHONY: integration
-integration: ## the conformance suite against DYNAMODB_ENDPOINT, in real time
-	go test -tags integration -count=1 -timeout 5m ./integration/...
+integration: ## what needs real sockets and real time, against DYNAMODB_ENDPOINT or else in memory
+	go test -tags integration -count=1 -timeout 5m -parallel 8 ./integration/... # parallel: they mostly wait
 
 .PHONY: bench
 bench: ## measure against the performance goals; minutes, on a quiet machine (ARGS=-test.run=ClientCost for a part)

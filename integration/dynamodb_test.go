@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/solotick/solotick/lockkit/locktest/conformance"
@@ -27,18 +25,9 @@ var known = map[string]map[string]string{
 	},
 }
 
-// TestDynamoDB runs lockkit, and what it needs, against another implementation of
-// DynamoDB.
+// TestDynamoDB runs lockkit, and what it needs, against the endpoint.
 func TestDynamoDB(t *testing.T) {
-	endpoint := os.Getenv("DYNAMODB_ENDPOINT")
-	if endpoint == "" {
-		t.Fatal("DYNAMODB_ENDPOINT is not set: start an implementation of DynamoDB on this machine, such as dynoxide or the container of DynamoDB Local, and set it to its address, for example http://localhost:8000")
-	}
-	// The keys are made up, so that no real account is ever reached.
-	client := dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(endpoint),
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	})
+	client := plainClient(endpoint(t), nil)
 	var opts []conformance.Option
 	if name := os.Getenv("DYNAMODB_IMPLEMENTATION"); name != "" {
 		failures, ok := known[name]
