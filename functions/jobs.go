@@ -28,6 +28,26 @@ var OrderSweeper = job.Spec{
 	ExpectedInterval: 15 * time.Minute,
 }
 
+// NightlyReport sums up the orders that were placed since the last report.
+//
+// The time zone is that of the people who read it in the morning. The retries
+// bring a run that was cut off to its end in the same night, a page costing it no
+// more than the page; the age lets the second of them through after a long night.
+// A report that has been broken for a week starts again with the last seven days,
+// and its result says which time nobody will report on.
+var NightlyReport = job.Spec{
+	Name:             "nightly-report",
+	Schedule:         "cron(0 2 * * ? *)",
+	TimeZone:         "Europe/Berlin",
+	Lease:            30 * time.Second,
+	Timeout:          5 * time.Minute,
+	MemoryMB:         256,
+	Retries:          2,
+	MaxAge:           6 * time.Hour,
+	ExpectedInterval: 25 * time.Hour, // the longest day of the year
+	CatchUp:          7 * 24 * time.Hour,
+}
+
 // CacheRefresh brings a document that is served from elsewhere up to date.
 //
 // Nothing is lost with a run but time, so the lease is short and a failed run is
@@ -46,5 +66,5 @@ var CacheRefresh = job.Spec{
 
 // Jobs returns the numbers of all jobs. The caller owns the slice.
 func Jobs() []job.Spec {
-	return []job.Spec{OrderSweeper, CacheRefresh}
+	return []job.Spec{OrderSweeper, NightlyReport, CacheRefresh}
 }

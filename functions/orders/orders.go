@@ -25,6 +25,10 @@ const (
 	AttrHistory = "history"
 )
 
+// MaxID is how many bytes the shop's order ids have at most. A job keeps one in
+// the little that it can store between its runs.
+const MaxID = 128
+
 // IndexByStatus has the status as partition and placedAt as sort key.
 //
 // IndexByDay has the day as partition and placedAt as sort key, and brings the

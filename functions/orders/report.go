@@ -16,6 +16,13 @@ const (
 	AttrReportedBy = "reportedBy" // N, the fencing token of the run that wrote it
 )
 
+// SettleTime is how far the reports stay behind their ticks: the report of a tick
+// has the orders that were placed until SettleTime before it. Within that time an
+// order must have reached the index, though the shop's clock may be slow, its
+// write may be under way for a while, and the index follows the table. An order
+// that takes longer is in no report.
+const SettleTime = 10 * time.Minute
+
 // Report sums up the orders that were placed in (After, UpTo], whatever became
 // of them. The intervals of one report and the next touch and do not overlap.
 type Report struct {

@@ -52,7 +52,7 @@ func TestGoCompiles(t *testing.T) {
 			lay("functions/readme"+strconv.Itoa(i)+"/main.go", code)
 		case strings.Contains(code, "job.Spec{"):
 			const imports = "import (\n\"time\"\n\n\"github.com/solotick/solotick/lockkit/singleton/job\"\n)\n"
-			const valid = "\nvar Valid = NightlyReport.Validate()\n"
+			const valid = "\nvar Valid = InvoiceReminder.Validate()\n"
 			lay("functions/readme.go", "package functions\n"+imports+code+valid)
 		default:
 			t.Errorf("block %d is neither a program nor a job's numbers:\n%s", i+1, code)
