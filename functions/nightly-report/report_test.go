@@ -61,7 +61,7 @@ func TestCrashPoints(t *testing.T) {
 	// Seven orders of the first tick, on two days and with three at one instant,
 	// and two of the next.
 	placed := []time.Time{
-		mondayEnd.Add(-40 * time.Hour), mondayEnd.Add(-time.Hour), mondayEnd.Add(-time.Hour), mondayEnd.Add(-time.Hour),
+		mondayEnd.Add(-20 * time.Hour), mondayEnd.Add(-time.Hour), mondayEnd.Add(-time.Hour), mondayEnd.Add(-time.Hour),
 		mondayEnd.Add(-50 * time.Minute), mondayEnd.Add(-2 * time.Minute), mondayEnd, mondayEnd.Add(time.Hour), tuesday.Add(-orders.SettleTime),
 	}
 	check := func(w *singletontest.World) error {
@@ -84,8 +84,6 @@ func TestCrashPoints(t *testing.T) {
 		}
 		return nil
 	}
-	spec := spec
-	spec.CatchUp = 72 * time.Hour // few days to read; from the next tick back to the first order
 	t.Log(singletontest.CrashEverywhere(t, spec, program, check, sold(placed...), singletontest.Ticks(monday, tuesday)))
 }
 
