@@ -29,13 +29,17 @@ func TestValidateAcceptsWhatTheNumbersAllow(t *testing.T) {
 			// 30 s lease, 10 s margin, 2 s reserve, 4 min 18 s of work.
 			s.Policy, s.WorkTime = job.Wait, 258*time.Second
 		},
-		"name of other letters": func(s *job.Spec) { s.Name = "日本/ü#:." },
-		"rate":                  func(s *job.Spec) { s.Schedule = "rate(1 minute)" },
-		"at":                    func(s *job.Spec) { s.Schedule = "at(2026-12-01T02:00:00)" },
-		"week days":             func(s *job.Spec) { s.Schedule = "cron(0/15 8-18 ? * MON-FRI *)" },
-		"last Friday":           func(s *job.Spec) { s.Schedule = "cron(0 18 ? * 6L 2026-2030)" },
-		"zone of three parts":   func(s *job.Spec) { s.TimeZone = "America/Argentina/Ushuaia" },
-		"UTC":                   func(s *job.Spec) { s.TimeZone = "UTC" },
+		"name of other letters":        func(s *job.Spec) { s.Name = "日本/ü#:." },
+		"rate":                         func(s *job.Spec) { s.Schedule = "rate(1 minute)" },
+		"at":                           func(s *job.Spec) { s.Schedule = "at(2026-12-01T02:00:00)" },
+		"week days":                    func(s *job.Spec) { s.Schedule = "cron(0/15 8-18 ? * MON-FRI *)" },
+		"last Friday":                  func(s *job.Spec) { s.Schedule = "cron(0 18 ? * 6L 2026-2030)" },
+		"zone of three parts":          func(s *job.Spec) { s.TimeZone = "America/Argentina/Ushuaia" },
+		"UTC":                          func(s *job.Spec) { s.TimeZone = "UTC" },
+		"catch-up of one interval":     func(s *job.Spec) { s.CatchUp = s.ExpectedInterval },
+		"catch-up without an interval": func(s *job.Spec) { s.CatchUp, s.ExpectedInterval = job.MinInterval, 0 },
+		"longest cursor":               func(s *job.Spec) { s.MaxCursor = 4096 },
+		"shortest cursor":              func(s *job.Spec) { s.MaxCursor = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := good
@@ -88,6 +92,11 @@ func TestValidateNamesTheNumberAndTheWayOut(t *testing.T) {
 		"short age":                {func(s *job.Spec) { s.MaxAge = time.Second }, []string{"MaxAge is 1s", "1m0s to 6h0m0s"}},
 		"long age":                 {func(s *job.Spec) { s.MaxAge = 24 * time.Hour }, []string{"MaxAge is 24h0m0s"}},
 		"short interval":           {func(s *job.Spec) { s.ExpectedInterval = time.Second }, []string{"ExpectedInterval is 1s"}},
+		"short catch-up":           {func(s *job.Spec) { s.CatchUp = time.Second; s.ExpectedInterval = 0 }, []string{"CatchUp is 1s", "1m0s"}},
+		"catch-up below interval":  {func(s *job.Spec) { s.CatchUp = time.Hour }, []string{"CatchUp is 1h0m0s", "24h0m0s", "gap"}},
+		"negative catch-up":        {func(s *job.Spec) { s.CatchUp = -time.Hour }, []string{"CatchUp is -1h0m0s"}},
+		"big cursor":               {func(s *job.Spec) { s.MaxCursor = 4097 }, []string{"MaxCursor is 4097", "512", "4096"}},
+		"negative cursor":          {func(s *job.Spec) { s.MaxCursor = -1 }, []string{"MaxCursor is -1"}},
 		"unknown policy":           {func(s *job.Spec) { s.Policy = "Queue" }, []string{`"Queue"`, `"skip_when_alive"`, `"skip_at_once"`, `"wait"`}},
 		"unix cron":                {func(s *job.Spec) { s.Schedule = "cron(0 2 * * *)" }, []string{"five fields", "six"}},
 		"bare cron":                {func(s *job.Spec) { s.Schedule = "0 2 * * ? *" }, []string{"does not read it"}},
@@ -132,8 +141,11 @@ func TestValidateReturnsAllFaultsAtOnce(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	d := job.Spec{Name: "x", Lease: 30 * time.Second}.WithDefaults()
-	if d.ContendMargin != 10*time.Second || d.Reserve != 2*time.Second || d.MemoryMB != 128 || d.Policy != job.SkipWhenAlive || d.WorkTime != time.Second {
+	if d.ContendMargin != 10*time.Second || d.Reserve != 2*time.Second || d.MemoryMB != 128 || d.Policy != job.SkipWhenAlive || d.WorkTime != time.Second || d.MaxCursor != 512 || d.CatchUp != 0 {
 		t.Errorf("defaults are %+v", d)
+	}
+	if d := (job.Spec{ExpectedInterval: time.Hour}).WithDefaults(); d.CatchUp != 3*time.Hour {
+		t.Errorf("catch-up %s, want three intervals", d.CatchUp)
 	}
 	short := job.Spec{Lease: time.Second}
 	if short.Contend() != 2*time.Second || short.Overhead() != 4*time.Second {
