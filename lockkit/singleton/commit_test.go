@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -446,32 +448,153 @@ func TestStepThatIsNoNumberIsRefusedBeforeSending(t *testing.T) {
 }
 
 // A body that was cancelled is delivered once more, as networks do, after the
-// next body of the same Commit was made: the step lets one of them be applied, and
+// next body of the same call was made: the step lets one of them be applied, and
 // the refusal of the other is read as the success that it shows.
-func TestCopyOfACancelledBodyIsTheCommit(t *testing.T) {
+func TestGuaranteeCopyOfACancelledBodyIsNoSecondEffect(t *testing.T) {
+	for name, c := range map[string]struct {
+		tick func(w *world) events.Tick
+		work singleton.Work
+	}{
+		"commit":                {func(w *world) events.Tick { return w.scheduled(0) }, commits},
+		"commit without a tick": {func(*world) events.Tick { return events.Tick{} }, commits},
+		"checkpoint": {func(w *world) events.Tick { return w.scheduled(0) }, func(ctx context.Context, run *singleton.Run) error {
+			return run.Checkpoint(ctx, "1", add("sum"))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				p := w.process("a")
+				var first *dynamodb.TransactWriteItemsInput
+				copied := false
+				p.transact = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+					switch {
+					case first == nil:
+						first = in
+						w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultConflict})
+					case !copied:
+						copied = true
+						if *first.ClientRequestToken == *in.ClientRequestToken {
+							t.Error("the cancelled body was sent again")
+						}
+						if _, err := p.Client.TransactWriteItems(ctx, first); err != nil {
+							t.Errorf("the copy: %v", err)
+						}
+					}
+					return p.Client.TransactWriteItems(ctx, in, o...)
+				}
+				tick := c.tick(w)
+				res, err := w.invoke(p, spec, tick, c.work)
+				w.want(res, err, singleton.Completed)
+				if !copied {
+					t.Error("there was no second body")
+				}
+				w.wantSum("1", tick.Time)
+			})
+		})
+	}
+}
+
+// A checkpoint that was cancelled arrives once more after a newer one was
+// applied, and is refused.
+func TestGuaranteeOlderCheckpointDoesNotLandAfterANewerOne(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.process("a")
+		if err := w.db.Put(table, map[string]av{"pk": s("page1"), "sk": s("counter")}); err != nil {
+			t.Fatal(err)
+		}
 		var first *dynamodb.TransactWriteItemsInput
 		p.transact = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 			if first == nil {
 				first = in
-				w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultConflict})
-			} else if first.ClientRequestToken != nil {
-				if *first.ClientRequestToken == *in.ClientRequestToken {
-					t.Error("the cancelled body was sent again")
-				}
-				if _, err := p.Client.TransactWriteItems(ctx, first); err != nil {
-					t.Errorf("the copy: %v", err)
-				}
-				first = &dynamodb.TransactWriteItemsInput{}
 			}
 			return p.Client.TransactWriteItems(ctx, in, o...)
 		}
-		res, err := w.invoke(p, spec, w.scheduled(0), commits)
+		res, err := w.invoke(p, spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			if err := run.Checkpoint(ctx, "1", fresh("page1")); err == nil {
+				t.Error("its condition did not fail")
+			}
+			if err := w.db.Delete(table, map[string]av{"pk": s("page1"), "sk": s("counter")}); err != nil {
+				t.Error(err)
+			}
+			if err := run.Checkpoint(ctx, "2", add("page2")); err != nil {
+				return err
+			}
+			if _, err := p.Client.TransactWriteItems(ctx, first); err == nil {
+				t.Error("the older checkpoint was applied")
+			}
+			return run.Yield()
+		})
+		w.want(res, err, singleton.OutOfTime)
+		if data, _ := w.cursor(); data != "2" || w.added("page1") != "0" || w.added("page2") != "1" {
+			t.Errorf("cursor %q, item %v", data, w.item())
+		}
+	})
+}
+
+func TestTransactionsOfManyGoroutinesTakeTurns(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultDelayAnswer, Wait: 100 * time.Millisecond, Count: -1})
+			var all sync.WaitGroup
+			for i := range 10 {
+				all.Go(func() {
+					if err := run.Checkpoint(ctx, strconv.Itoa(i), add("page")); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			return commits(ctx, run)
+		})
 		w.want(res, err, singleton.Completed)
-		if !res.Committed {
-			t.Errorf("%+v", res)
+		if w.added("page") != "10" {
+			t.Errorf("%s pages", w.added("page"))
 		}
 		w.wantSum("1", w.due)
 	})
+}
+
+func TestTransactionAfterTheRunIsRefusedWithoutARequest(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var kept *singleton.Run
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(_ context.Context, run *singleton.Run) error { kept = run; return nil })
+		w.want(res, err, singleton.Completed)
+		w.db.ResetRequests()
+		for _, err := range []error{kept.Checkpoint(w.Context(), "1", add("page")), kept.Commit(w.Context(), add("sum"))} {
+			if !errors.Is(err, lockkit.ErrReleased) {
+				t.Error(err)
+			}
+		}
+		w.requests("")
+	})
+}
+
+// A work that leaves its Commit under way and returns nil has not completed the
+// tick by that; the run looks what became of it.
+func TestCommitLeftUnderWayIsSettled(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind    locktest.FaultKind
+		outcome singleton.Outcome
+	}{
+		"applied":     {locktest.FaultDelayAnswer, singleton.Completed},
+		"not applied": {locktest.FaultFailBefore, singleton.OutOfTime},
+		"hanging":     {locktest.FaultBlackHole, singleton.OutOfTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.db.Inject(locktest.Fault{Operation: transaction, Kind: c.kind, Wait: time.Second, Count: -1})
+				var stray sync.WaitGroup
+				res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+					stray.Go(func() { _ = commits(context.WithoutCancel(ctx), run) })
+					time.Sleep(500 * time.Millisecond)
+					return nil
+				})
+				stray.Wait()
+				w.want(res, err, c.outcome)
+				if got := w.added("sum"); (got == "1") != (c.outcome == singleton.Completed) || w.doneTick().IsZero() != (got == "0") {
+					t.Errorf("applied %s times, %+v", got, res)
+				}
+			})
+		})
+	}
 }

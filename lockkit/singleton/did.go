@@ -75,8 +75,8 @@ func (d *did) end(tx *transaction, e *extension, err error) {
 }
 
 // settle decides what became of the open transaction from the step that the item
-// was seen with under this lease. final says that no copy of it can be applied
-// any more.
+// was seen with under this lease. final says that no copy of what was sent can be
+// applied any more; a call that is still under way may send another.
 func (d *did) settle(step int64, final bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +87,7 @@ func (d *did) settle(step int64, final bool) {
 			d.committed, d.err = true, nil
 		}
 		d.open, d.openErr = nil, nil
-	case final:
+	case final && d.openErr != nil:
 		if !d.open.commit {
 			d.missing = d.openErr
 		}

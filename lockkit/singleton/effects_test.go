@@ -125,7 +125,7 @@ func TestGuaranteeEveryEffectOnce(t *testing.T) {
 		s := shift{
 			at: tenths(240).Draw(t, "at"), tick: time.Duration(rapid.IntRange(0, 5).Draw(t, "tick")) * 40 * time.Second,
 			pause: tenths(12).Draw(t, "pause"), most: rapid.IntRange(1, 6).Draw(t, "most"),
-			replays: rapid.IntRange(0, 5).Draw(t, "replays"), late: tenths(20).Draw(t, "late"),
+			replays: rapid.IntRange(0, 5).Draw(t, "replays"), late: rapid.OneOf(tenths(20), rapid.Map(rapid.IntRange(0, 40), func(n int) time.Duration { return time.Duration(n) * 5 * time.Millisecond })).Draw(t, "late"),
 			careless: rapid.Bool().Draw(t, "careless"), panics: rapid.IntRange(0, 4).Draw(t, "panics") == 4,
 		}
 		s.at = max(s.at, s.tick)
