@@ -194,6 +194,13 @@ func (e *extension) shows(w lockkit.Write, item lockkit.Item) {
 	}
 }
 
+// found notes what a read showed.
+func (e *extension) found(w lockkit.Write, item lockkit.Item) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.shows(w, item)
+}
+
 // seenStep is the highest step that the item is known to have had under this
 // lease.
 func (e *extension) seenStep() int64 {

@@ -372,21 +372,38 @@ func TestCommitWithoutAnAnswerIsSettled(t *testing.T) {
 }
 
 // The lease expires while the answer to an applied Commit is out, and nobody
-// takes over: the release finds the step.
-func TestReleaseFindsACommitWhoseLeaseExpired(t *testing.T) {
-	inWorld(t, func(w *world) {
-		remove := w.db.Inject(locktest.Fault{Skip: 1, Count: -1, Kind: locktest.FaultDropAnswer, Wait: time.Hour})
-		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
-			err := commits(ctx, run)
-			remove()
-			return err
+// takes over: a read shows the step, or else the release does.
+func TestCommitWhoseLeaseExpiredIsSettled(t *testing.T) {
+	for name, c := range map[string]struct {
+		then   locktest.Fault // once the lease has expired
+		record string
+	}{
+		"by a read":      {locktest.Fault{Operation: "Scan"}, "completed"},
+		"by the release": {locktest.Fault{Operation: "GetItem", Kind: locktest.FaultBlackHole, Count: -1}, "lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				remove := w.db.Inject(locktest.Fault{Skip: 1, Count: -1, Kind: locktest.FaultDropAnswer, Wait: time.Hour})
+				res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+					err := commits(ctx, run)
+					remove()
+					w.db.Inject(c.then)
+					return err
+				})
+				w.want(res, err, singleton.Completed)
+				if !res.Committed || !res.Marked || !strings.Contains(res.Error, "expired") || (res.Warning == "") != (c.record == "completed") || w.held() {
+					t.Errorf("%+v", res)
+				}
+				w.wantSum("1", w.due)
+				if prev := w.item()["prev"].(*types.AttributeValueMemberM).Value["o"].(*types.AttributeValueMemberS).Value; prev != c.record {
+					t.Errorf("the record says %q, want %q", prev, c.record)
+				}
+				if res.Requests != len(w.db.Requests()) {
+					t.Errorf("%d requests reported, %d sent", res.Requests, len(w.db.Requests()))
+				}
+			})
 		})
-		w.want(res, err, singleton.Completed)
-		if !res.Committed || !res.Marked || !strings.Contains(res.Error, "expired") || w.held() {
-			t.Errorf("%+v", res)
-		}
-		w.wantSum("1", w.due)
-	})
+	}
 }
 
 func TestCommitOfARunWithoutATickLeavesTicksAlone(t *testing.T) {

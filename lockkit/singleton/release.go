@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/solotick/solotick/lockkit"
 )
 
@@ -58,25 +60,49 @@ func (a *attempt) committed() {
 
 // settle looks what became of a transaction whose answer never came, in half of
 // the time that the release has. A renewal is what tells: it shows the item as it
-// is, and no copy of the transaction is applied after it.
+// is, and no copy of the transaction is applied after it. A lease that has expired
+// has no renewals; then a read may show that it was applied, and the release
+// prevents what is still under way.
 func (a *attempt) settle(ctx context.Context, lease *lockkit.Lease, run *Run) {
 	now := time.Now()
 	half := a.budget.releaseEnd(now).Sub(now) / 2
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), half)
 	defer cancel()
-	for wait := 50 * time.Millisecond; run.did.unknown() != nil && ctx.Err() == nil && ended(lease) == nil; wait *= 2 {
+	for wait := 50 * time.Millisecond; run.did.unknown() != nil && ctx.Err() == nil; wait *= 2 {
 		once, stop := context.WithTimeout(ctx, half/2)
-		err := lease.Renew(once)
+		over, err := ended(lease), error(nil)
+		if over == nil {
+			err = lease.Renew(once)
+		} else if e, ok := errors.AsType[*lockkit.EndedError](over); ok && e.Reason == lockkit.ReasonExpired {
+			err = a.look(once, lease)
+		}
 		stop()
 		if err == nil {
-			run.did.settle(a.ext.seenStep(), true)
+			run.did.settle(a.ext.seenStep(), over == nil)
 			return
 		}
+		pause := time.NewTimer(wait)
 		select {
-		case <-time.After(wait):
+		case <-pause.C:
 		case <-ctx.Done():
 		}
+		pause.Stop()
 	}
+}
+
+// look reads the item for what it shows of this lease.
+func (a *attempt) look(ctx context.Context, lease *lockkit.Lease) error {
+	key, err := a.locks.Key(lease.Name())
+	if err != nil {
+		return err
+	}
+	a.sent.Add(1)
+	out, err := a.locks.Client().GetItem(ctx, &dynamodb.GetItemInput{TableName: new(a.locks.Table()), Key: key, ConsistentRead: new(true)})
+	if err != nil {
+		return err
+	}
+	a.ext.found(lockkit.Write{Owner: lease.Owner(), Token: lease.Token()}, out.Item)
+	return nil
 }
 
 // free sends the release until it is answered or the time for it is over.
