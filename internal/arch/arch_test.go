@@ -105,6 +105,12 @@ func rules() []rule {
 			allow: func(p pkg) bool { return p.Standard || aws(p.ImportPath) || p.ImportPath == ours("events") },
 		},
 		{
+			name: "control writes to the lock's item and knows no runner", of: exactly(ours("lockkit/singleton/control")),
+			allow: func(p pkg) bool {
+				return !under(p.ImportPath, module) || p.ImportPath == ours("lockkit") || under(p.ImportPath, ours("lockkit/singleton/internal"))
+			},
+		},
+		{
 			name: "lockotel adapts lockkit to the OpenTelemetry API and knows no SDK", of: exactly(ours("lockkit/lockotel")),
 			allow: func(p pkg) bool {
 				return p.Standard || p.ImportPath == ours("lockkit") ||
@@ -178,6 +184,7 @@ func TestRulesCatchViolations(t *testing.T) {
 		{ours("events"), "github.com/aws/aws-sdk-go-v2/aws"},
 		{ours("lockkit/singleton/job"), ours("lockkit")},
 		{ours("lockkit/singleton"), ours("functions")},
+		{ours("lockkit/singleton/control"), ours("lockkit/singleton")},
 		{ours("lockkit/locktest"), ours("internal/lambda")},
 		{ours("functions/order-sweeper"), ours("lockkit/locktest")},
 		{ours("internal/scenario"), ours("cmd/solotick")},

@@ -106,7 +106,7 @@ func TestNamedTestsExist(t *testing.T) {
 	if err != nil || len(documents) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
-	for _, path := range append(documents, filepath.Join(root, "README.md"), filepath.Join(root, "lockkit", "doc.go"), filepath.Join(root, "lockkit", "fence", "doc.go"), filepath.Join(root, "lockkit", "singleton", "doc.go")) {
+	for _, path := range append(documents, filepath.Join(root, "README.md"), filepath.Join(root, "lockkit", "doc.go"), filepath.Join(root, "lockkit", "fence", "doc.go"), filepath.Join(root, "lockkit", "singleton", "doc.go"), filepath.Join(root, "lockkit", "singleton", "control", "doc.go")) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

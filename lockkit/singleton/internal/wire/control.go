@@ -56,7 +56,7 @@ func (p Pause) Value() types.AttributeValue {
 
 // ReadPause decodes the attribute paused; it is the zero value for one that is
 // absent. What cannot be understood is an error and never "not paused": somebody
-// wanted the job to rest.
+// wanted the job to rest. The pause returned beside an error has the ID at most.
 func ReadPause(v types.AttributeValue) (Pause, error) {
 	if v == nil {
 		return Pause{}, nil
@@ -71,7 +71,7 @@ func ReadPause(v types.AttributeValue) (Pause, error) {
 	}
 	if until, there := m.Value[KeyUntil]; there {
 		if p.Until = moment(until); p.Until.IsZero() {
-			return Pause{}, fmt.Errorf("attribute paused of the lock's item says %q with a %T, expected a whole number of Unix milliseconds: pause the job anew, or remove the attribute", KeyUntil, until)
+			return Pause{ID: p.ID}, fmt.Errorf("attribute paused of the lock's item says %q with a %T, expected a whole number of Unix milliseconds: pause the job anew, or remove the attribute", KeyUntil, until)
 		}
 	}
 	return p, nil
