@@ -3,6 +3,7 @@ package singleton_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,13 @@ func TestItemStaysUnderOneKilobyte(t *testing.T) {
 			t.Errorf("the item has up to %d bytes", most)
 		}
 		t.Logf("at most %d bytes", most)
+		// Each KB that was begun is a write unit; a cursor comes on top.
+		for cursor, units := range map[int]int{512: 2, 4096: 5} {
+			with := most + size(lockkit.Item{"cursor": m(lockkit.Item{"tick": n(time.Now().UnixMilli()), "data": s(strings.Repeat("c", cursor))})})
+			if got := (with + 1023) / 1024; got != units {
+				t.Errorf("with a cursor of %d bytes it has %d, %d units, want %d", cursor, with, got, units)
+			}
+		}
 	})
 }
 
@@ -85,6 +93,27 @@ func TestEachThirdOfALeaseWorkedCostsOneWrite(t *testing.T) {
 		w.want(res, err, singleton.Completed)
 		w.requests("WWWWW") // acquire, renewals at 10, 20 and 30 s, release
 		if res.Requests != 5 {
+			t.Errorf("%+v", res)
+		}
+	})
+}
+
+func TestCheckpointAndCommitCostOneTransactionEach(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			for i := range 5 {
+				if err := does(6*time.Second)(ctx, run); err != nil {
+					return err
+				}
+				if err := run.Checkpoint(ctx, strconv.Itoa(i), add("page")); err != nil {
+					return err
+				}
+			}
+			return commits(ctx, run)
+		})
+		w.want(res, err, singleton.Completed)
+		w.requests("WWWWWWWW") // acquire, 5 checkpoints that renew the lease as well, Commit, release
+		if res.Requests != 8 {
 			t.Errorf("%+v", res)
 		}
 	})

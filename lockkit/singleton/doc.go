@@ -11,7 +11,8 @@
 //	}
 //
 //	func report(ctx context.Context, run *singleton.Run) error {
-//		// run.Tick is the time the job was due, run.Token() the fencing token
+//		// what was due after run.Since up to and including run.Tick
+//		return run.Commit(ctx, put(summary)) // these writes and "tick done", or neither
 //	}
 //
 // # What it promises
@@ -22,9 +23,24 @@
 //     promise it: a run works only under the lease of the job's lock, and the
 //     work's ctx ends before anybody else may take that over
 //     (TestGuaranteeWorkEndsBeforeATakeover).
-//   - A tick's work happens at least once (TestGuaranteeAtLeastOnce), provided
-//     that the tick is delivered again after an error (Lambda's retries) or that
-//     a later tick covers it.
+//   - Without Commit, a tick's work happens at least once
+//     (TestGuaranteeAtLeastOnce), provided that the tick is delivered again after
+//     an error (Lambda's retries) or that a later tick covers it.
+//   - With [Run.Commit], what is in its transaction happens exactly once
+//     (TestGuaranteeExactlyOnceWithCommit), under the same proviso; nothing else
+//     the work does is in that promise. Once Commit was called, nothing but a
+//     Commit that succeeded completes the tick
+//     (TestGuaranteeOnlyACommitThatSucceededCompletes).
+//   - A job longer than one invocation goes on where its last [Run.Checkpoint] was
+//     (TestGuaranteeLongJobGoesOnAtItsCursor), and each page is written exactly once
+//     together with its cursor (TestGuaranteeEveryEffectOnce). A request that comes
+//     late brings no older cursor back and writes no page twice
+//     (TestGuaranteeLateCheckpointIsNeitherDoubledNorBroughtBack,
+//     TestGuaranteeOlderCheckpointDoesNotLandAfterANewerOne,
+//     TestGuaranteeCopyOfACancelledBodyIsNoSecondEffect).
+//   - The intervals (Since, Tick] of the runs that completed follow each other
+//     without hole or overlap (TestGuaranteeIntervalsAreSeamless), as far back as
+//     the spec's CatchUp.
 //   - A tick that a run has completed is not run again
 //     (TestGuaranteeDoneTickIsNotRunAgain), however often it is delivered; nor is
 //     an older one (TestGuaranteeOlderTickIsNotRun). The acquire's own condition
@@ -53,24 +69,26 @@
 //
 // # What it does not promise
 //
-//   - Not exactly once. A crash after an effect and before the release repeats the
-//     effect. Make the work repeatable, or let the effect carry [Run.ConditionCheck]
-//     or [Run.Token].
+//   - Not exactly once for what is outside the transaction of a Commit or
+//     Checkpoint: a mail, a call, a write of its own. A crash after such an effect
+//     and before the tick is completed repeats it. Make it repeatable, or let it
+//     carry [Run.ConditionCheck] or [Run.Token], or a key made of the tick.
 //   - Not that two runs never overlap. A process that is paused for longer than its
 //     lease wakes up beside its successor, and no ctx can end a write that is under
 //     way. Only fencing makes that harmless: fence your writes.
 //   - Not that each tick runs. A tick is skipped while another run works; if that
 //     one fails, its own retry or the next tick must cover what was skipped. Write
-//     the job to do what is due, and not what belongs to one tick.
+//     the job for the interval after [Run.Since], never for the single tick.
 //   - Deleting the lock's item, or restoring the table, forgets which ticks are
-//     completed.
+//     completed, and how far a long one had come.
 //   - A panic on a goroutine that the work started ends the process; the lock is
 //     then free after one lease.
 //
 // # Outcomes
 //
 //	outcome      meaning                                              error to Lambda
-//	completed    the work returned nil in time, under the lease       no
+//	completed    Commit succeeded, or without one the work            no
+//	             returned nil in time, under the lease
 //	skipped      another holder proved alive                          no
 //	duplicate    this tick is done, or runs right now (proved alive)  no
 //	superseded   a newer tick is done                                 no
@@ -79,7 +97,8 @@
 //	stopped      an operator asked the run to stop                    no
 //	failed       the work returned an error or panicked               yes
 //	lost         the lease ended before the work was done             yes
-//	out_of_time  the work's time ended before the work was done       yes
+//	out_of_time  the work's time ended before it was done, or it      yes
+//	             yielded, or its transaction had no answer
 //	blocked      no lease, and no proof that anybody else works       yes
 //
 // An error is an [OutcomeError]; the others are nil, so that Lambda does not try
@@ -87,7 +106,14 @@
 // valid, a deadline too near) is an error without an outcome, sent no request and
 // called no work. A completed run whose release had no answer is completed with
 // marked false and a warning: whether its tick is run again depends on what
-// DynamoDB did with that release.
+// DynamoDB did with that release. After a Commit that succeeded the outcome is
+// completed whatever follows; an error of the work, a lost lease or a panic is
+// then the result's Error, a warning in the log, and no error to Lambda (the panic
+// goes on).
+//
+// A Commit whose answer never came is looked up before the outcome is decided: the
+// item shows whether it was applied. Where that cannot be told either, the outcome
+// is lost or out_of_time, and the next delivery of the tick finds out.
 //
 // # When another run works
 //
@@ -128,10 +154,27 @@
 //
 // # Ticks
 //
-// A manual run without a tick neither reads nor changes which ticks are done, and
-// no age limit applies to manual runs. Force runs a done tick again and never
-// moves the last completed tick back. One job has one schedule: two schedules
-// would call each other's ticks done.
+// A manual run without a tick neither reads nor changes which ticks are done, nor
+// the cursor, and no age limit applies to manual runs. Force runs a done tick
+// again and never moves the last completed tick back. One job has one schedule:
+// two schedules would call each other's ticks done.
+//
+// A run is for the interval from its Since, the last completed tick, to its Tick.
+// The first run of a job begins CatchUp before its tick. Where CatchUp cuts an
+// interval that is longer, the result and the log line have the gap; no run
+// covers it. A forced run of a done tick begins ExpectedInterval before its tick,
+// because what the tick covered is not known any more.
+//
+// # Jobs longer than one invocation
+//
+// [Run.Checkpoint] stores a cursor with its tick, [Run.Yield] ends a run that has
+// no time for the next page. The next run of the job, be it Lambda's retry or the
+// next tick, gets the cursor and the tick it belongs to. If an older tick is
+// delivered after a newer one was begun, it is the newer one that is run to its
+// end, because its pages are written; the result names it as RunsTick. The write
+// that completes a tick removes the cursor; one that belongs to a tick that is
+// done counts for nobody. A forced run of a done tick goes on at its own cursor,
+// and keeps none while the cursor of a later tick is stored.
 //
 // # Goroutines
 //
@@ -147,13 +190,20 @@
 //	live holder        1 refused write, 1 read where the holder stamps its writes, else up to 4
 //	dead holder        1 refused write, about 3 reads, then as a free lock
 //	expired tick       nothing
+//	Write, Commit,     1 transaction each: 2 write units for the lock's item, and 2 for
+//	  Checkpoint         each KB of each item; the last two count as a renewal
+//	a Commit without   1 renewal or read more
+//	  any answer
+//	a cursor           the lock's item grows by it: with 512 bytes each write of the
+//	                     lock costs 2 units, with 4 KB it costs 5
 //
 // # Table
 //
 // Nothing is needed beyond the lock's item. A run adds to it: tick, the last
-// completed tick in Unix milliseconds; run, the record of the run that holds the
+// completed tick in Unix milliseconds; step, the count of the job's Commits and
+// Checkpoints; cursor, where a long tick goes on; run, the record of the run that holds the
 // lock; prev, that of the one before, with its outcome and error. Both records
-// together stay under 400 bytes, so that a write costs one unit for job names of
-// up to 64 bytes. An acquire removes the table's time-to-live attribute from the
+// together stay under 400 bytes, so that without a cursor a write costs one unit
+// for job names of up to 64 bytes. An acquire removes the table's time-to-live attribute from the
 // item of a job, because its expiry would forget which ticks are done.
 package singleton
