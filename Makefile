@@ -32,9 +32,10 @@ ifeq ($(RACE),)
 endif
 	go test $(RACE) $(ARGS) ./...
 
+# In parallel, because these tests mostly wait.
 .PHONY: integration
 integration: ## what needs real sockets and real time, against DYNAMODB_ENDPOINT or else in memory
-	go test -tags integration -count=1 -timeout 5m -parallel 8 ./integration/... # parallel: they mostly wait
+	go test -tags integration -count=1 -timeout 5m -parallel 8 ./integration/...
 
 .PHONY: bench
 bench: ## measure against the performance goals; minutes, on a quiet machine (ARGS=-test.run=ClientCost for a part)

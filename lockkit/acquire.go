@@ -68,6 +68,9 @@ func (c *contender) try(ctx context.Context) (*Lease, error) {
 		return nil, err
 	}
 	l, held, err := c.tryOnce(ctx)
+	for refusals := 0; err == nil && l == nil && !held.held(); {
+		l, held, err = c.writeAgain(ctx, &refusals)
+	}
 	if err != nil || l != nil {
 		return l, err
 	}

@@ -83,12 +83,7 @@ func (c *contender) wait(ctx context.Context) (*Lease, error) {
 			continue
 		}
 		if !rec.held() {
-			// Lost a race for a lock that is free again, or a condition that nobody
-			// explains: the write itself must decide, a few times.
-			if refusals++; refusals > maxUnexplained {
-				return nil, fmt.Errorf("the lock is free and DynamoDB refused the acquire %d times: the condition that the extension adds must be explained by its Refuse", refusals)
-			}
-			l, rec, err = c.write(ctx, observation{})
+			l, rec, err = c.writeAgain(ctx, &refusals)
 			continue
 		}
 		refusals = 0
@@ -134,6 +129,16 @@ func (c *contender) lookAgain(ctx context.Context) (*Lease, record, error) {
 }
 
 const maxUnexplained = 5
+
+// writeAgain is for a write that was refused although the lock reads free: a race
+// was lost for a lock that is free again, or nobody explains a condition. The
+// write itself must decide, a few times.
+func (c *contender) writeAgain(ctx context.Context, refusals *int) (*Lease, record, error) {
+	if *refusals++; *refusals > maxUnexplained {
+		return nil, record{}, fmt.Errorf("the lock is free and DynamoDB refused the acquire %d times: the condition that the extension adds must be explained by its Refuse", *refusals)
+	}
+	return c.write(ctx, observation{})
+}
 
 // onSchedule is true for a holder whose newest write was sent less than half a
 // lease ago by its own stamp and this process's wall clock.

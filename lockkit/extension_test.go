@@ -217,8 +217,11 @@ func TestExtensionMistakesAreNamed(t *testing.T) {
 			inWorld(t, func(w *world) {
 				t := w.t
 				_, err := w.process().Acquire(t.Context(), name, lease, lockkit.Extend(rude{add: c.add}))
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("got %v, want an error with %s", err, c.want)
+				_, tryErr := w.process().TryAcquire(t.Context(), name, lease, lockkit.Extend(rude{add: c.add}))
+				for _, err := range []error{err, tryErr} {
+					if err == nil || !strings.Contains(err.Error(), c.want) {
+						t.Errorf("got %v, want an error with %s", err, c.want)
+					}
 				}
 			})
 		})

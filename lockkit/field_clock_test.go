@@ -2,6 +2,7 @@ package lockkit_test
 
 import (
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,12 +16,16 @@ import (
 // dated serves answers with a date, and refuses a request whose signature is more
 // than five minutes off, as the service does.
 type dated struct {
-	db      *locktest.DB
+	db *locktest.DB
+
+	mu      sync.Mutex
 	late    time.Duration // how old the coming answers are when they arrive
 	refused int
 }
 
 func (x *dated) Do(r *http.Request) (*http.Response, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	signed, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 	if err != nil {
 		return nil, err
@@ -36,6 +41,19 @@ func (x *dated) Do(r *http.Request) (*http.Response, error) {
 	}
 	answer.Header.Set("Date", time.Now().Add(-x.late).UTC().Format(http.TimeFormat))
 	return answer, nil
+}
+
+// answersAre makes answers from now on arrive that late.
+func (x *dated) answersAre(late time.Duration) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.late = late
+}
+
+func (x *dated) refusals() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.refused
 }
 
 // A process that was stopped while an answer was on its way reads an old date, and
@@ -79,16 +97,16 @@ func TestAnAnswerThatWasHeldForMinutesCostsATry(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := w.acquire(locks)
-				x.late = 6 * time.Minute
+				x.answersAre(6 * time.Minute)
 				if _, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: counterKey}); err != nil { // the job's own
 					t.Fatal(err)
 				}
-				x.late = 0
+				x.answersAre(0)
 				if d := elapsed(func() { c.next(t, locks, l) }); d > lease/3+100*time.Millisecond {
 					t.Errorf("took %s", d)
 				}
-				if x.refused != 1 {
-					t.Errorf("%d requests were refused, want the first after the old date", x.refused)
+				if n := x.refusals(); n != 1 {
+					t.Errorf("%d requests were refused, want the first after the old date", n)
 				}
 				if c.name == "release" {
 					if st, err := w.process().State(t.Context(), name); err != nil || st.Held {
