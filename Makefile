@@ -32,6 +32,10 @@ ifeq ($(RACE),)
 endif
 	go test $(RACE) $(ARGS) ./...
 
+.PHONY: test-postgres
+test-postgres: ## the SQL guards on a real PostgreSQL, which is installed where it is absent (root, Debian)
+	.ci/with-postgres go test $(RACE) -tags postgres -run '^TestPostgres' -count=1 $(ARGS) ./lockkit/fence
+
 # In parallel, because these tests mostly wait.
 .PHONY: integration
 integration: ## what needs real sockets and real time, against DYNAMODB_ENDPOINT or else in memory
@@ -50,7 +54,7 @@ lint: ## what CI checks besides the tests
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
 	go mod tidy -diff
 	go vet ./...
-	$(LINT) run --build-tags integration,bench ./...
+	$(LINT) run --build-tags integration,bench,postgres ./...
 
 .PHONY: clean
 clean: ## remove what was built

@@ -15,14 +15,18 @@
 // Each of these has a test named after it.
 //
 //   - The highest token stays. Whatever the order in which writes arrive, none
-//     lands after one of a higher token
-//     (TestGuaranteeHandlerKeepsTheHighest).
-//   - Comparison, raise and effect are one step
-//     (TestGuaranteeEffectsDoNotOverlap): two effects on one resource never run
-//     at once, however many requests there are.
-//   - What is not a token is refused before anything happens
-//     (TestGuaranteeBadHeadersAreRefused), and so is a request that was cut off
-//     (TestGuaranteeACutOffRequestHasNoEffect).
+//     lands after one of a higher token (TestGuaranteeItemKeepsTheHighest,
+//     TestGuaranteeSQLKeepsTheHighest, TestGuaranteeHandlerKeepsTheHighest).
+//   - Comparison, raise and effect are one step: a conditional write, a statement
+//     or transaction, or a turn of its own in a [Store], whose effects on one
+//     resource never run at once (TestGuaranteeEffectsDoNotOverlap).
+//   - A refusal is a [StaleError] that names resource, token and the highest
+//     token where it is known, and what a condition of the caller's own refused is
+//     none (TestGuaranteeRefusalsAreStale).
+//   - Tokens are exact up to the largest int64 (TestGuaranteeTokensAreExact).
+//   - Over HTTP, what is not a token is refused before anything happens
+//     (TestGuaranteeBadHeadersAreRefused), and a request that was cut off has no
+//     effect (TestGuaranteeACutOffRequestHasNoEffect).
 //
 // # Not guaranteed
 //
@@ -39,9 +43,22 @@
 // writes more than once and sends again what had no answer: the guard orders
 // holders and does not make a holder's own writes happen once.
 //
+// # DynamoDB items
+//
+// [Item] adds a condition and the mark to an UpdateItem, a PutItem or an action
+// of a transaction, and tells from the refusal whether it was stale. It costs no
+// request of its own.
+//
+// # SQL
+//
+// [Column] guards a row by a column of it, in one statement; [Marks] keeps marks
+// in a table of their own, and raises one in the transaction of the effect. Both
+// are right under READ COMMITTED. The package works on database/sql and brings no
+// driver.
+//
 // # HTTP
 //
 // The client puts its token on each request with [SetToken], and [CheckResponse]
 // turns the refusal into a StaleError. [Handler] is the server's side, over a
-// [Store].
+// [Store]: [SQLStore] for services, [MemoryStore] for tests and demonstrations.
 package fence

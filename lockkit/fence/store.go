@@ -10,6 +10,7 @@ import "context"
 // would let a writer be paused in the gap, and wake up behind its successor. So
 // a store either runs the effect while it keeps every other effect on the
 // resource out, or runs it in the transaction that raises the mark.
+// [MemoryStore] does the first, [SQLStore] the second.
 type Store interface {
 	// Do runs effect once if token is not below the highest of the resource,
 	// which it raises to token. Otherwise it returns a [StaleError] and does not
