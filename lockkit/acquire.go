@@ -38,7 +38,8 @@ func WithoutTTL() AcquireOption { return func(c *contender) { c.noTTL = true } }
 func KeepTrying() AcquireOption { return func(c *contender) { c.keepTrying = true } }
 
 // CountRequests adds to n every request to DynamoDB that the acquire and then its
-// lease send, each try counted.
+// lease send for the lock, each try counted. The transactions of [Lease.Write] are
+// the caller's own, and do not count.
 func CountRequests(n *atomic.Int64) AcquireOption { return func(c *contender) { c.requests = n } }
 
 // Until says when this process is certainly gone: the end of an invocation, say,

@@ -36,6 +36,8 @@ type body struct {
 type transaction interface {
 	// compose makes a body.
 	compose(now moment) (*body, error)
+	// counts says whether its requests are the lock's.
+	counts() bool
 	// applied notes that the body was applied.
 	applied(b *body)
 	// settle decides what a cancelled body means: nil, that an earlier send of it
@@ -102,6 +104,9 @@ func (l *Lease) try(ctx context.Context, tx transaction, b **body) error {
 	if mono, wall := now.since((*b).sent); (*b).unanswered && max(mono, wall) > tokenLife {
 		return fmt.Errorf("it was first sent %s ago, and DynamoDB forgets a transaction's request token after 10 minutes", mono.Round(time.Second))
 	}
+	if tx.counts() {
+		count(l.requests)
+	}
 	if err = l.transact(ctx, (*b).in, now); err == nil {
 		tx.applied(*b)
 		return nil
@@ -131,7 +136,6 @@ func (l *Lease) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInp
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
 	defer cancel()
-	count(l.requests)
 	_, err := l.t.client.TransactWriteItems(ctx, in, oneTry)
 	return timedOut(ctx, err)
 }

@@ -74,6 +74,8 @@ func together(own types.TransactWriteItem, items []types.TransactWriteItem) *dyn
 	}
 }
 
+func (renewing) counts() bool { return true }
+
 func (r renewing) applied(b *body) {
 	_ = r.l.confirm(b.version, b.sent) // applied, also when the lease has ended since
 	r.l.wrote(b.w, nil)

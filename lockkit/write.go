@@ -55,6 +55,9 @@ func (c checking) compose(now moment) (*body, error) {
 	return &body{in: together(check, c.items), sent: now}, nil
 }
 
+// counts: the request is the caller's, with a check in it.
+func (checking) counts() bool { return false }
+
 func (checking) applied(*body) {}
 
 // settle never gives up the body: a new one could write the items twice.

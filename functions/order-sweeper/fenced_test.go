@@ -7,9 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/locktest"
 	"github.com/solotick/solotick/lockkit/singleton"
@@ -53,11 +50,11 @@ func TestAWriteAfterATakeoverIsRefusedAndTheRunIsLost(t *testing.T) {
 	})
 }
 
-func TestAConflictIsTriedAgainWithinABound(t *testing.T) {
+func TestConflictsAreTriedAgainWithinTheRunsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.place("due", 1, dueAfter+time.Minute)
-		w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultConflict, Count: conflictTries - 1})
+		w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultConflict, Count: 20})
 		if res, err := w.run(); err != nil || len(w.closes("due-0")) != 1 {
 			t.Fatalf("%+v, %v, closed by %v", res, err, w.closes("due-0"))
 		}
@@ -65,7 +62,7 @@ func TestAConflictIsTriedAgainWithinABound(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultConflict, Count: -1})
 		res, err := w.run()
-		if !errors.Is(err, errBusy) || w.closes("next-0") != nil || !strings.Contains(err.Error(), "next-0") {
+		if res.Outcome != singleton.OutOfTime || lockkit.WhyCancelled(err, 0) != lockkit.CancelledByConflict || w.closes("next-0") != nil || !strings.Contains(err.Error(), "next-0") {
 			t.Errorf("%+v, %v, closed by %v", res, err, w.closes("next-0"))
 		}
 	})
@@ -83,33 +80,31 @@ func TestALostAnswerClosesOnce(t *testing.T) {
 	})
 }
 
-func TestRefusal(t *testing.T) {
-	other := errors.New("no connection")
-	cancelled := func(codes ...string) error {
-		err := &types.TransactionCanceledException{}
-		for _, code := range codes {
-			err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+// While an answer was lost somebody else confirmed the order: it is dealt with.
+func TestAnOrderThatChangedAfterALostAnswerIsSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.place("due", 2, dueAfter+time.Minute)
+		w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultFailBefore, Match: func(locktest.FaultRequest) bool {
+			time.AfterFunc(time.Millisecond, func() { w.set("due-0", "confirmed") })
+			return true
+		}})
+		if res, err := w.run(); err != nil || res.Outcome != singleton.Completed {
+			t.Errorf("%+v, %v", res, err)
 		}
-		return err
-	}
-	const none, refused = "None", "ConditionalCheckFailed"
-	strange := cancelled(none, "ItemCollectionSizeLimitExceeded")
-	short := cancelled(refused)
-	for name, test := range map[string]struct{ err, want error }{
-		"success":                   {nil, nil},
-		"another error":             {other, other},
-		"lease lost":                {cancelled(refused, none), lockkit.ErrLeaseLost},
-		"lease lost and not placed": {cancelled(refused, refused), lockkit.ErrLeaseLost},
-		"not placed":                {cancelled(none, refused), errNotPlaced},
-		"conflict on the lock":      {cancelled("TransactionConflict", none), errBusy},
-		"conflict on the order":     {cancelled(none, "TransactionConflict"), errBusy},
-		"throttled":                 {cancelled(none, "ThrottlingError"), errBusy},
-		"out of capacity":           {cancelled("ProvisionedThroughputExceeded", none), errBusy},
-		"another reason":            {strange, strange},
-		"another transaction":       {short, short},
-	} {
-		if got := refusal(test.err); !errors.Is(got, test.want) {
-			t.Errorf("%s: %v, expected %v", name, got, test.want)
+		w.wantLog("counts.closed=1 counts.skipped=1")
+	})
+}
+
+func TestAnOutcomeThatStaysUnknownIsNoClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.place("due", 1, dueAfter+time.Minute)
+		w.db.Inject(locktest.Fault{Operation: "TransactWriteItems", Kind: locktest.FaultDropAnswer, Count: -1})
+		res, err := w.run()
+		if res.Outcome != singleton.OutOfTime || !errors.Is(err, lockkit.ErrUnknownOutcome) || len(w.closes("due-0")) != 1 {
+			t.Errorf("%+v, %v, closed by %v", res, err, w.closes("due-0"))
 		}
-	}
+		w.wantLog("counts.closed=0 counts.skipped=0")
+	})
 }

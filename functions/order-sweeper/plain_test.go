@@ -40,6 +40,6 @@ func TestAPlainWriteAfterATakeoverClosesAgain(t *testing.T) {
 
 type stranger struct{}
 
-func (stranger) Token() int64                            { return 7 }
-func (stranger) ConditionCheck() types.TransactWriteItem { return types.TransactWriteItem{} }
-func (stranger) Count(string, int)                       {}
+func (stranger) Token() int64                                            { return 7 }
+func (stranger) Write(context.Context, ...types.TransactWriteItem) error { return nil }
+func (stranger) Count(string, int)                                       {}

@@ -22,11 +22,11 @@ const (
 )
 
 // holder is what the job needs of its run: the token that its writes carry, the
-// check that lets them commit only while the lease is held, and the counts of the
+// transactions that commit only while the lease is held, and the counts of the
 // run's result.
 type holder interface {
 	Token() int64
-	ConditionCheck() types.TransactWriteItem
+	Write(ctx context.Context, items ...types.TransactWriteItem) error
 	Count(name string, n int)
 }
 

@@ -104,9 +104,12 @@ func (w *world) takeOver() {
 	}
 }
 
+// run is a run with the time that its function has.
 func (w *world) run() (singleton.Result, error) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), functions.OrderSweeper.Timeout)
+	defer cancel()
 	tick := events.Tick{Source: events.KindSchedule, Time: time.Now(), ID: "id", Attempt: 1}
-	return singleton.Do(w.t.Context(), w.locks, functions.OrderSweeper, tick, w.s.work, singleton.WithLogger(w.s.logger))
+	return singleton.Do(ctx, w.locks, functions.OrderSweeper, tick, w.s.work, singleton.WithLogger(w.s.logger))
 }
 
 func (w *world) wantLog(part string) {

@@ -22,9 +22,11 @@ type endpoint struct {
 	observe   func(call) // told each call once it is answered
 	server    *http.Server
 	serving   sync.WaitGroup
+	closing   chan struct{}
 
-	mu  sync.Mutex
-	log []call
+	mu   sync.Mutex
+	log  []call
+	held *hold // of the write that is to be kept; nil: none
 }
 
 // listen starts the endpoint on a loopback address, before other or, if that is
@@ -33,7 +35,7 @@ func listen(ctx context.Context, address string, other *upstream, lockTable stri
 	if err := loopback(address); err != nil {
 		return nil, err
 	}
-	e := &endpoint{lockTable: lockTable, kind: "in memory", observe: observe}
+	e := &endpoint{lockTable: lockTable, kind: "in memory", observe: observe, closing: make(chan struct{})}
 	var next http.Handler = locktest.New()
 	if other != nil {
 		e.kind = other.url.String() + " (DYNAMODB_ENDPOINT)"
@@ -70,10 +72,15 @@ func (e *endpoint) count(next http.Handler) http.Handler {
 			return // the sender is gone
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		answer := &answerTap{ResponseWriter: w, status: http.StatusOK}
-		next.ServeHTTP(answer, r)
 		c := readCall(r, body, e.lockTable)
 		c.At = arrived
+		if h := e.caught(c); h != nil {
+			r = h.wait(r, e.closing)
+			c.At = time.Now()
+			defer close(h.done)
+		}
+		answer := &answerTap{ResponseWriter: w, status: http.StatusOK}
+		next.ServeHTTP(answer, r)
 		c.answered(answer.status, answer.body.Bytes())
 		e.mu.Lock()
 		e.log = append(e.log, c)
@@ -119,6 +126,7 @@ func (e *endpoint) calls() []call {
 func (e *endpoint) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	close(e.closing)
 	err := e.server.Shutdown(ctx)
 	if err != nil { // a request that hangs
 		err = e.server.Close()

@@ -2,14 +2,12 @@ package scenario
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/functions"
-	"github.com/solotick/solotick/internal/lambda"
 	"github.com/solotick/solotick/lockkit/singleton"
 )
 
@@ -152,15 +150,18 @@ func (s *stage) kill(ctx context.Context) error {
 	return err
 }
 
+// freeze stops a run whose write is on its way, which reaches the table after
+// the run was taken over: nothing but the table can refuse it then.
 func (s *stage) freeze(ctx context.Context) error {
 	if err := s.place(ctx, "order-8", 4, true); err != nil {
 		return err
 	}
+	write := s.endpoint.holdWrite("order-8", 2)
 	frozen, err := s.deliver(8, 1)
 	if err != nil {
 		return err
 	}
-	d, err := s.freezeInTheMiddle(ctx, frozen[0])
+	d, err := s.freezeWriting(ctx, frozen[0], write)
 	if err != nil {
 		return err
 	}
@@ -173,6 +174,10 @@ func (s *stage) freeze(ctx context.Context) error {
 	if _, err := s.history.await(ctx, next[0], 1, "the end", hasEnded); err != nil {
 		return err
 	}
+	s.line.line(time.Now(), d.name, d.env, d.pid, "its write of "+write.order+" reaches the table")
+	if err := write.release(ctx); err != nil {
+		return err
+	}
 	if err := s.lambda.Thaw(d.env); err != nil {
 		return err
 	}
@@ -182,37 +187,33 @@ func (s *stage) freeze(ctx context.Context) error {
 	return err
 }
 
-// freezeInTheMiddle stops a run that works on its second order or a later one,
-// and makes sure by the table that it has not closed it: the write is still to
-// come.
-func (s *stage) freezeInTheMiddle(ctx context.Context, request string) (delivery, error) {
-	for orders := 2; ; orders++ {
-		d, err := s.history.await(ctx, request, 1, fmt.Sprintf("order %d", orders), func(d delivery) bool {
-			return len(d.working) >= orders || hasEnded(d)
-		})
-		if err != nil {
+// freezeWriting stops a run whose write is held, and makes sure by the table that
+// it has not been carried out some other way.
+func (s *stage) freezeWriting(ctx context.Context, request string, write *hold) (delivery, error) {
+	d, err := s.history.await(ctx, request, 1, "the second order", func(d delivery) bool {
+		return len(d.working) >= 2 || hasEnded(d)
+	})
+	if err != nil {
+		return d, err
+	}
+	order := ""
+	if !hasEnded(d) {
+		if order, err = write.await(ctx); err != nil {
 			return d, err
 		}
-		if hasEnded(d) {
-			return d, fmt.Errorf("the run of %s ended before it could be frozen: this machine is too slow for the scenario; try again", d.name)
-		}
-		orders = len(d.working)
+		s.line.line(time.Now(), d.name, d.env, d.pid, "has sent its write of "+order+", which is held on its way")
 		if err := s.lambda.Freeze(d.env); err != nil {
 			return d, err
 		}
-		under := d.working[orders-1]
-		still, err := s.staysPlaced(ctx, under)
+		still, err := s.staysPlaced(ctx, order)
 		if err != nil {
 			return d, err
 		}
 		if still {
-			s.line.line(time.Now(), d.name, d.env, d.pid, "is in the middle of "+under+", which the table shows as placed")
 			return d, nil
 		}
-		if err := s.lambda.Thaw(d.env); err != nil && !errors.Is(err, lambda.ErrState) {
-			return d, err
-		}
 	}
+	return d, fmt.Errorf("the run of %s could not be frozen while its write was on its way: this machine is too slow for the scenario; try again", d.name)
 }
 
 func (s *stage) after(ctx context.Context) error {
