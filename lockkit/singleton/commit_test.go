@@ -159,8 +159,9 @@ func TestAfterACommitTheTickIsDone(t *testing.T) {
 		"a Checkpoint": {func(_ *world, ctx context.Context, run *singleton.Run) error {
 			return run.Checkpoint(ctx, "p2", add("sum"))
 		}, "which ends its tick"},
-		"a Yield":     {func(_ *world, _ context.Context, run *singleton.Run) error { return run.Yield() }, "which ends its tick"},
-		"out of time": {func(_ *world, ctx context.Context, _ *singleton.Run) error { <-ctx.Done(); return ctx.Err() }, "context deadline exceeded"},
+		"a Yield":       {func(_ *world, _ context.Context, run *singleton.Run) error { return run.Yield() }, "which ends its tick"},
+		"out of time":   {func(_ *world, ctx context.Context, _ *singleton.Run) error { <-ctx.Done(); return ctx.Err() }, "context deadline exceeded"},
+		"nil, too late": {func(_ *world, ctx context.Context, _ *singleton.Run) error { <-ctx.Done(); return nil }, ""},
 		"taken over": {func(w *world, ctx context.Context, _ *singleton.Run) error {
 			w.foreign(time.Minute)
 			<-ctx.Done()
@@ -282,6 +283,11 @@ func TestGuaranteeOnlyACommitThatSucceededCompletes(t *testing.T) {
 			w.foreign(time.Minute)
 			return run.Commit(ctx, add("sum"))
 		}, singleton.Lost, "Ww"},
+		"no answer, and then taken over": {func(w *world, ctx context.Context, run *singleton.Run) error {
+			w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultBlackHole, Count: -1})
+			time.AfterFunc(time.Second, func() { w.foreign(time.Minute) })
+			return run.Commit(ctx, add("sum"))
+		}, singleton.Lost, ""},
 		"no answer until its time was over": {func(w *world, ctx context.Context, run *singleton.Run) error {
 			w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultBlackHole, Count: -1})
 			return run.Commit(ctx, add("sum"))
@@ -404,6 +410,26 @@ func TestCommitWhoseLeaseExpiredIsSettled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A Commit was applied, its answer is lost, and another client takes the lock over
+// before anybody can look: the run is lost, and the next delivery finds the tick
+// done.
+func TestCommitThatNobodyCouldLookUpIsFoundByTheNextDelivery(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultDropAnswer, Wait: time.Hour, Count: -1})
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			time.AfterFunc(time.Second, func() { w.foreign(spec.Lease) })
+			return commits(ctx, run)
+		})
+		w.want(res, err, singleton.Lost)
+		if !errors.Is(err, lockkit.ErrUnknownOutcome) || !errors.Is(err, lockkit.ErrLeaseLost) {
+			t.Error(err)
+		}
+		res, err = w.invoke(w.process("b"), spec, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.Duplicate)
+		w.wantSum("1", w.due)
+	})
 }
 
 func TestCommitOfARunWithoutATickLeavesTicksAlone(t *testing.T) {

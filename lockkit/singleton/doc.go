@@ -201,9 +201,10 @@
 //
 // Nothing is needed beyond the lock's item. A run adds to it: tick, the last
 // completed tick in Unix milliseconds; step, the count of the job's Commits and
-// Checkpoints; cursor, where a long tick goes on; run, the record of the run that holds the
-// lock; prev, that of the one before, with its outcome and error. Both records
-// together stay under 400 bytes, so that without a cursor a write costs one unit
-// for job names of up to 64 bytes. An acquire removes the table's time-to-live attribute from the
-// item of a job, because its expiry would forget which ticks are done.
+// Checkpoints; cursor, where a long tick goes on; run, the record of the run that
+// holds the lock; prev, that of the one before, with its outcome and error. Both
+// records together stay under 400 bytes, so that without a cursor a write costs
+// one unit for job names of up to 64 bytes. An acquire removes the table's
+// time-to-live attribute from the item of a job, because its expiry would forget
+// which ticks are done.
 package singleton
