@@ -68,15 +68,10 @@ func (r *Run) transact(ctx context.Context, tx *transaction, items []types.Trans
 	failed := func(err error) error {
 		return fmt.Errorf("singleton: %s of job %q: %w", tx.name(), r.lease.Name(), err)
 	}
-	// A body that is sent under a ctx that has ended counts as one without an
-	// answer, although nobody ever saw it.
-	if ctx.Err() != nil {
-		return failed(fmt.Errorf("not sent: the context has ended: %w", context.Cause(ctx)))
-	}
 	select {
 	case r.did.turn <- struct{}{}:
 	case <-ctx.Done():
-		return failed(fmt.Errorf("not sent: the context ended while another transaction of this run was under way: %w", context.Cause(ctx)))
+		return failed(fmt.Errorf("not sent: the context has ended: %w", context.Cause(ctx)))
 	}
 	defer func() { <-r.did.turn }()
 	if err := r.did.begin(tx, r.ext); err != nil {

@@ -101,7 +101,7 @@ func (s shift) deliver(w *world) (res singleton.Result) {
 			again := *in
 			again.ClientRequestToken = nil
 			time.AfterFunc(s.late, func() {
-				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 				defer cancel()
 				_, _ = p.Client.TransactWriteItems(ctx, &again)
 			})
