@@ -34,7 +34,7 @@ endif
 
 .PHONY: test-postgres
 test-postgres: ## the SQL guards on a real PostgreSQL, which is installed where it is absent (root, Debian)
-	.ci/with-postgres go test $(RACE) -tags postgres -run '^TestPostgres' -count=1 $(ARGS) ./lockkit/fence
+	.ci/with-postgres go test $(RACE) -tags postgres -run '^TestPostgres' -count=1 ./lockkit/fence $(ARGS)
 
 # In parallel, because these tests mostly wait.
 .PHONY: integration

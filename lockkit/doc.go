@@ -62,7 +62,8 @@
 // behind by more than the whole life of a deleted lock, brings old tokens back;
 // a client of another language that creates a lock anew starts its tokens at 1.
 //
-// When a resource cannot take a token, in falling order of safety: put
+// Package fence guards what lies outside the lock's transaction and can take a
+// token. When a resource cannot take one, in falling order of safety: put
 // something in front of it that can refuse (a row, an item, a conditional write
 // of an object store); make the operation idempotent; accept the risk, size it
 // against the lease, and write down that you did. Correctness that cannot be

@@ -57,7 +57,7 @@ type HandlerOption func(*handler)
 
 // ResourceBy says which resource a request writes to. Requests that change the
 // same thing must get the same name, or one could pass the other unseen. It is
-// called once per request, on the request's goroutine.
+// called once per request, on the request's goroutine, and must not be nil.
 func ResourceBy(name func(*http.Request) string) HandlerOption {
 	return func(h *handler) { h.resource = name }
 }
@@ -69,9 +69,13 @@ func MaxBody(bytes int64) HandlerOption {
 }
 
 // WithLogger logs failures of the store, which clients see as a bare 503. Without
-// it they are silent.
+// it, or with nil, they are silent.
 func WithLogger(logger *slog.Logger) HandlerOption {
-	return func(h *handler) { h.logger = logger }
+	return func(h *handler) {
+		if logger != nil {
+			h.logger = logger
+		}
+	}
 }
 
 type handler struct {

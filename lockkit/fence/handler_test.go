@@ -211,7 +211,11 @@ func TestNoAnswerBeforeTheStoreHasSucceeded(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("X-Kind") != "" || strings.Contains(w.Body.String(), "commit") {
 		t.Errorf("status %d, %v, %s", w.Code, w.Header(), w.Body)
 	}
-	if calls != 1 || !strings.Contains(log.String(), "commit failed") || !strings.Contains(log.String(), "token=5") {
+	silent := fence.Handler(broken{errors.New("commit failed")}, echo(&calls), fence.WithLogger(nil))
+	if w := put(t, silent, "new", "5"); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("without a logger: status %d", w.Code)
+	}
+	if calls != 2 || !strings.Contains(log.String(), "commit failed") || !strings.Contains(log.String(), "token=5") {
 		t.Errorf("%d effects, log: %s", calls, &log)
 	}
 }

@@ -25,7 +25,8 @@ const DefaultAttribute = "fence"
 // stale write would create the item anew. Write a "deleted" into the item, and
 // let a time to live remove it when no stale holder can be left.
 //
-// An Item is a value without state; it is safe for concurrent use.
+// An Item is a value without state; it is safe for concurrent use. Inputs must not
+// be nil.
 type Item struct {
 	Resource  string // what a StaleError calls the item
 	Attribute string // attribute of the mark; "" is DefaultAttribute
