@@ -7,8 +7,9 @@
 //	locks, err := lockkit.New(client, "locks")
 //	lease, err := locks.Acquire(ctx, "nightly-report", 30*time.Second)
 //	defer lease.Release(ctx)
-//	ctx, cancel := lease.Context(ctx)
-//	// work under ctx, and put lease.ConditionCheck() into each transaction
+//	work, cancel := lease.Context(ctx)
+//	defer cancel()
+//	err = lease.Write(work, items...) // refused once the lease is another's
 //
 // # Guarantees
 //
@@ -51,27 +52,39 @@
 //
 // # Not guaranteed
 //
-// Two processes may run at once while one of them is paused, by a garbage
-// collection, a stopped container or a suspended machine: the loss signal comes
-// before a successor only while the process that waits for it is scheduled.
-// Whoever ignores the token is not protected. The token orders nothing but the
-// holders of this one lock. A global table that is written in more than one
-// Region can grant a lock twice; keep the table to one writing Region. A request
-// that was delayed in the network for longer than its sender waited may hold a
-// free lock for one lease. A table restored from a backup, or a clock that is
-// behind by more than the whole life of a deleted lock, brings old tokens back;
-// a client of another language that creates a lock anew starts its tokens at 1.
+//   - That one process runs at a time. Two may while one of them is paused, by a
+//     garbage collection, a stopped container or a suspended machine: the loss
+//     signal comes before a successor only while the process that waits for it is
+//     scheduled. Only a fence makes that harmless.
+//   - Anything for whoever ignores the token.
+//   - Any order but that of the holders of this one lock: the tokens of two locks
+//     say nothing about each other.
+//   - One holder in a global table that is written in more than one Region. Keep
+//     the table to one writing Region.
+//   - That nothing arrives late. A request that was delayed in the network for
+//     longer than its sender waited may hold a free lock for one lease.
+//   - Rising tokens once an item was deleted, in four cases: the clock of the next
+//     acquire is behind by more than the whole life of the deleted lock; an acquire
+//     that was composed before the item was created arrives after its deletion,
+//     and starts from the wall clock of then; a client of another language creates
+//     the lock anew and starts its tokens at 1; the table was restored from a
+//     backup. Where a resource remembers tokens, do not delete its lock, and use
+//     no time to live that may remove it.
+//
+// # When a resource cannot take a token
 //
 // Package fence guards what lies outside the lock's transaction and can take a
 // token. When a resource cannot take one, in falling order of safety: put
 // something in front of it that can refuse (a row, an item, a conditional write
-// of an object store); make the operation idempotent; accept the risk, size it
-// against the lease, and write down that you did. Correctness that cannot be
-// fenced should not rest on this lock, nor on any other.
+// of an object store); make the operation idempotent, so that twice is as good as
+// once; accept the risk, size it against the lease, and write down that you did.
+// Correctness that cannot be fenced should not rest on this lock, nor on any other.
 //
-// Do not use it when the work is short and idempotent, when failover must be
-// faster than a second, when you need agreement on data and not on a holder, or
-// when you run Kubernetes, etcd or Consul already: their leases serve as well.
+// # When not to use it
+//
+// When the work is short and idempotent, when failover must be faster than a
+// second, when you need agreement on data and not on a holder, or when you run
+// Kubernetes, etcd or Consul already: their leases serve as well.
 //
 // # Time
 //
@@ -95,13 +108,15 @@
 // held lock costs one refused write, which brings the item along, and from then
 // on one strongly consistent read per look, about three per lease, and one write
 // when it is free or due. Each write is one write unit while the item is under 1
-// KB.
+// KB. [Lease.Write] and [Lease.Transact] are one request each; a transaction costs
+// twice the write units of its items, and two for the lock's own action.
 //
 // # Elections
 //
 // [LockTable.RunAsLeader] contends for as long as a service runs, and runs its
-// work under one lease after the other. It tells an error of the election, which
-// a service should stop on, from one of the work.
+// work under one lease after the other. It tells an [ElectionError], which no
+// retry mends, from an error of the work: a service may pause after the one, until
+// somebody has mended it, and stop after the other. There is an example.
 //
 // # Observability
 //
@@ -111,18 +126,20 @@
 //
 // # Goroutines
 //
-// A [LockTable] has none. A [Lease] that waits for its next renewal has none
-// either, only two timers; each renewal runs on a goroutine of its own for as
-// long as its request takes, and Release waits for it.
+// Everything here may be called from many goroutines. A [LockTable] has none of
+// its own. A [Lease] that waits for its next renewal has none either, only two
+// timers; each renewal runs on a goroutine of its own for as long as its request
+// takes, and Release waits for it. The writes of one lease never overlap.
 //
-// # Table and permissions
+// # Table and IAM
 //
 // One item per lock in a table you have already, keyed by strings: partition key
 // "LOCK#" and the lock's name, and, where the table has a sort key, "LOCK". The
-// permissions are dynamodb:UpdateItem and dynamodb:GetItem on it, and
-// dynamodb:ConditionCheckItem for held checks; [Lease.Transact] needs those of its
-// items besides. The form of the item is fixed,
-// see [AttrType] and the names beside it.
+// form of the item is fixed, see [AttrType] and the names beside it. The
+// permissions are dynamodb:UpdateItem and dynamodb:GetItem on the table, for held
+// checks dynamodb:ConditionCheckItem, and what the items of a transaction need
+// besides. The condition dynamodb:LeadingKeys with "LOCK#" and a name keeps a role
+// to its own lock.
 //
 // # Extensions
 //

@@ -10,8 +10,8 @@ import (
 
 // ElectionError is an error of the election and not of the work: an acquire
 // failed in a way that does not pass by itself, such as a missing table, a role
-// without permission or an item that is not a lock. Contending again changes
-// nothing; a service should stop on it.
+// without permission or an item that is not a lock. Contending again at once
+// changes nothing: pause until somebody may have mended it, or stop.
 type ElectionError struct {
 	Lock  string // name of the lock
 	Table string // name of the table

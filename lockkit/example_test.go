@@ -95,6 +95,81 @@ func ExampleLease_ConditionCheck() {
 	// afterwards refused: true
 }
 
+// Write does the same in one call, sends again what may pass, and says in its
+// error what became of the items.
+func ExampleLease_Write() {
+	ctx := context.Background()
+	locks, _ := lockkit.New(exampleTable(ctx), "shop")
+	lease, err := locks.Acquire(ctx, "order-sweeper", 30*time.Second)
+	if err != nil {
+		panic(err)
+	}
+	place := func(id string) {
+		err := lease.Write(ctx, types.TransactWriteItem{Put: &types.Put{
+			TableName: aws.String("shop"),
+			Item: map[string]types.AttributeValue{
+				"pk": &types.AttributeValueMemberS{Value: "ORDER#" + id},
+				"sk": &types.AttributeValueMemberS{Value: "ORDER"},
+			},
+			ConditionExpression: aws.String("attribute_not_exists(pk)"),
+		}})
+		switch {
+		case err == nil:
+			fmt.Println(id, "written")
+		case errors.Is(err, lockkit.ErrUnknownOutcome):
+			fmt.Println(id, "is to be looked up")
+		case errors.Is(err, lockkit.ErrLeaseLost), errors.Is(err, lockkit.ErrReleased):
+			fmt.Println(id, "not written: no lease")
+		case lockkit.WhyCancelled(err, 0) == lockkit.CancelledByCondition:
+			fmt.Println(id, "was there already")
+		default:
+			fmt.Println(id, "failed:", err)
+		}
+	}
+	place("1")
+	place("1")
+	_ = lease.Release(ctx)
+	place("2")
+	// Output:
+	// 1 written
+	// 1 was there already
+	// 2 not written: no lease
+}
+
+// A service leads for as long as it runs. An error of the election is one that
+// somebody has to mend, a missing table here, so it pauses and contends again. An
+// error of the work stops it.
+func ExampleLockTable_RunAsLeader() {
+	ctx, client := context.Background(), locktest.New().Client()
+	locks, err := lockkit.New(client, "shop")
+	if err != nil {
+		panic(err)
+	}
+	work := func(ctx context.Context) error {
+		fmt.Println("leading:", ctx.Err() == nil)
+		return errors.New("no orders can be read")
+	}
+	pause := func() { // a minute and the end of ctx, in a service
+		if err := locktest.CreateTable(ctx, client, "shop", "pk", "sk"); err != nil {
+			panic(err)
+		}
+	}
+	for {
+		err := locks.RunAsLeader(ctx, "order-sweeper", 30*time.Second, work)
+		if election, ok := errors.AsType[*lockkit.ElectionError](err); ok {
+			fmt.Println("no election on", election.Lock)
+			pause()
+			continue
+		}
+		fmt.Println("stopped:", err)
+		break
+	}
+	// Output:
+	// no election on order-sweeper
+	// leading: true
+	// stopped: no orders can be read
+}
+
 func ExampleLockTable_State() {
 	ctx := context.Background()
 	locks, _ := lockkit.New(exampleTable(ctx), "shop", lockkit.WithHolderLabel("report-7d4f"))

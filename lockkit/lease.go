@@ -261,6 +261,11 @@ func (l *Lease) Context(parent context.Context) (ctx context.Context, cancel con
 // lock item shows this owner and this token. It is what makes a write safe: the
 // check happens when the transaction commits, not when it was sent. It is made
 // from constants and works, by failing at DynamoDB, after the lease has ended.
+//
+// While such a transaction is under way, a renewal of the lease conflicts with it
+// and is tried again a moment later: many goroutines that send checks all the time
+// can keep a short lease from its renewals. Writes of [Lease.Write] cannot.
+// [WhyCancelled] reads the errors.
 func (l *Lease) ConditionCheck() types.TransactWriteItem {
 	return l.t.conditionCheck(l.name, l.owner, l.token)
 }
