@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/solotick/solotick/functions"
 )
 
 func TestBadInput(t *testing.T) {
@@ -20,13 +22,13 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	functions := functionsFolder(t, "#!/bin/sh\necho 'order-sweeper: no table' >&2\nexit 1\n", 0o755)
+	built := functionsFolder(t, "#!/bin/sh\necho 'order-sweeper: no table' >&2\nexit 1\n", 0o755)
 	noExec := functionsFolder(t, "hello", 0o644)
 	silent := functionsFolder(t, "#!/bin/sh\nexit 3\n", 0o755)
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
 	secure := strings.Replace(web.URL, "http:", "https:", 1)
-	play := []string{"up", "--scenario", "--functions", functions}
+	play := []string{"up", "--scenario", "--functions", built}
 	tests := map[string]struct {
 		args     []string
 		endpoint string
@@ -39,10 +41,10 @@ func TestBadInput(t *testing.T) {
 		"argument":          {[]string{"up", "--scenario", "now"}, "", []string{`"now"`, "flags only"}},
 		"missing bootstrap": {[]string{"up", "--scenario", "--functions", "nowhere"}, "", []string{"nowhere/order-sweeper/bootstrap", "make functions-local", "--functions"}},
 		"not executable":    {[]string{"up", "--scenario", "--functions", noExec}, "", []string{noExec, "chmod"}},
-		"does not start":    {[]string{"up", "--scenario", "--functions", functions}, "", []string{"does not start"}},
-		"not loopback":      {[]string{"up", "--scenario", "--functions", functions, "--listen", "0.0.0.0:0"}, "", []string{`"0.0.0.0:0"`, "127.0.0.1:0"}},
-		"port taken":        {[]string{"up", "--scenario", "--functions", functions, "--listen", taken.Addr().String()}, "", []string{taken.Addr().String(), "--listen", "another port"}},
-		"logs nowhere":      {[]string{"up", "--scenario", "--functions", functions, "--keep-logs", "/dev/null/logs"}, "", []string{"--keep-logs", "/dev/null"}},
+		"does not start":    {[]string{"up", "--scenario", "--functions", built}, "", []string{"does not start"}},
+		"not loopback":      {[]string{"up", "--scenario", "--functions", built, "--listen", "0.0.0.0:0"}, "", []string{`"0.0.0.0:0"`, "127.0.0.1:0"}},
+		"port taken":        {[]string{"up", "--scenario", "--functions", built, "--listen", taken.Addr().String()}, "", []string{taken.Addr().String(), "--listen", "another port"}},
+		"logs nowhere":      {[]string{"up", "--scenario", "--functions", built, "--keep-logs", "/dev/null/logs"}, "", []string{"--keep-logs", "/dev/null"}},
 		"silent":            {[]string{"up", "--scenario", "--functions", silent}, "", []string{"order-sweeper, " + silent + "/order-sweeper/bootstrap", "exit status 3, and it said nothing", "make functions-local"}},
 		"file":              {[]string{"up", "--scenario", "--functions", "/dev/null"}, "", []string{"/dev/null", "make functions-local", "--functions"}},
 		"help, extra":       {[]string{"help", "extra"}, "", []string{`"extra"`, "solotick help"}},
@@ -51,8 +53,8 @@ func TestBadInput(t *testing.T) {
 		"no TLS":            {play, secure, []string{"DYNAMODB_ENDPOINT is " + secure, "HTTP response to HTTPS client", "expected the URL of a DynamoDB", "unset"}},
 		"password":          {play, "http://user:secret@127.0.0.1:8000", []string{"DYNAMODB_ENDPOINT", "user name or a password", "unset"}},
 		"password, no URL":  {play, "user:secret@127.0.0.1:8000", []string{"DYNAMODB_ENDPOINT", "user name or a password", "unset"}},
-		"no URL":            {[]string{"up", "--scenario", "--functions", functions}, "localhost:8000", []string{`DYNAMODB_ENDPOINT is "localhost:8000"`, "http://127.0.0.1:8000"}},
-		"unreachable":       {[]string{"up", "--scenario", "--functions", functions}, "http://127.0.0.1:1", []string{"DYNAMODB_ENDPOINT is http://127.0.0.1:1", "unset"}},
+		"no URL":            {[]string{"up", "--scenario", "--functions", built}, "localhost:8000", []string{`DYNAMODB_ENDPOINT is "localhost:8000"`, "http://127.0.0.1:8000"}},
+		"unreachable":       {[]string{"up", "--scenario", "--functions", built}, "http://127.0.0.1:1", []string{"DYNAMODB_ENDPOINT is http://127.0.0.1:1", "unset"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -76,14 +78,20 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// functionsFolder has a bootstrap for order-sweeper, and for the other jobs one
+// that never gets as far as asking for work.
 func functionsFolder(t *testing.T, bootstrap string, mode os.FileMode) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, "order-sweeper"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "order-sweeper", "bootstrap"), []byte(bootstrap), mode); err != nil {
-		t.Fatal(err)
+	for _, spec := range functions.Jobs() {
+		content, mode := bootstrap, mode
+		if spec.Name != functions.OrderSweeper.Name {
+			content, mode = "#!/bin/sh\nexec sleep 60\n", 0o755
+		}
+		path := filepath.Join(folder, spec.Name)
+		if err := errors.Join(os.MkdirAll(path, 0o755), os.WriteFile(filepath.Join(path, "bootstrap"), []byte(content), mode)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return folder
 }

@@ -16,10 +16,11 @@ const usage = `solotick runs the whole system on this machine, with real functio
 usage: solotick up --scenario [flags]
        solotick version
 
-  --scenario         play what can happen to a scheduled function (normal runs, a
-                     tick delivered twice, an overlap, kill -9, a frozen holder),
-                     check the result in the table, and end
-  --without-fencing  the same with plain writes; it must end in a failed verdict
+  --scenario         play what can happen to the three jobs' functions (normal runs,
+                     a tick delivered twice, an overlap, kill -9, a frozen holder),
+                     check the result in the tables, and end
+  --without-fencing  the same with a job that writes without the held check and a
+                     target that ignores tokens; it must end in a failed verdict
   --functions DIR    folder with <job>/bootstrap built for this machine
                      (default dist/local, which ` + "`make functions-local`" + ` builds)
   --listen ADDR      loopback address of the DynamoDB endpoint (default 127.0.0.1:0,

@@ -74,14 +74,14 @@ func TestASourceThatKnowsLess(t *testing.T) {
 func TestALatePutIsRefusedAndTheRunIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		real := w.r.target
+		honest := w.r.target
 		var successor int64
-		w.r.target = slow{target: real, work: func(context.Context, string) {
+		w.r.target = slow{target: honest, work: func(ctx context.Context, _ string) {
 			var err error
-			if successor, err = locktest.SimulateHolder(t.Context(), w.db.Client(), "locks", functions.CacheRefresh.Name, time.Minute, "successor"); err != nil {
+			if successor, err = locktest.SimulateHolder(ctx, w.db.Client(), "locks", functions.CacheRefresh.Name, time.Minute, "successor"); err != nil {
 				t.Error(err)
 			}
-			if err := real.put(t.Context(), document{body: []byte("v2"), etag: `"v2"`}, successor); err != nil {
+			if err := honest.put(ctx, document{body: []byte("v2"), etag: `"v2"`}, successor); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(functions.CacheRefresh.Lease)

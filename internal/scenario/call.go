@@ -14,7 +14,7 @@ type call struct {
 	At        time.Time `json:"at"`
 	Caller    string    `json:"caller"` // the environment that sent it
 	Operation string    `json:"operation"`
-	OnLock    bool      `json:"on_lock"`           // it concerns the lock's item and nothing else
+	OnLock    bool      `json:"on_lock"`           // it is a request for the lock's item, or a transaction that renews it
 	Order     string    `json:"order,omitempty"`   // the order that it writes
 	Refused   string    `json:"refused,omitempty"` // the code of the error that it was answered
 	Stale     bool      `json:"stale,omitempty"`   // a transaction whose held check failed
@@ -53,7 +53,11 @@ func readCall(r *http.Request, body []byte, lockTable string) call {
 		c.Order = in.Key[orders.AttrID].S
 	}
 	for _, item := range in.TransactItems {
-		if item.Update != nil {
+		switch {
+		case item.Update == nil:
+		case item.Update.TableName == lockTable:
+			c.OnLock = true
+		default:
 			c.Order = item.Update.Key[orders.AttrID].S
 		}
 	}

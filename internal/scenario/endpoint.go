@@ -22,11 +22,10 @@ type endpoint struct {
 	observe   func(call) // told each call once it is answered
 	server    *http.Server
 	serving   sync.WaitGroup
-	closing   chan struct{}
 
 	mu   sync.Mutex
 	log  []call
-	held *hold // of the write that is to be kept; nil: none
+	hold *hold // nil: nothing is kept back
 }
 
 // listen starts the endpoint on a loopback address, before other or, if that is
@@ -35,7 +34,7 @@ func listen(ctx context.Context, address string, other *upstream, lockTable stri
 	if err := loopback(address); err != nil {
 		return nil, err
 	}
-	e := &endpoint{lockTable: lockTable, kind: "in memory", observe: observe, closing: make(chan struct{})}
+	e := &endpoint{lockTable: lockTable, kind: "in memory", observe: observe}
 	var next http.Handler = locktest.New()
 	if other != nil {
 		e.kind = other.url.String() + " (DYNAMODB_ENDPOINT)"
@@ -71,16 +70,17 @@ func (e *endpoint) count(next http.Handler) http.Handler {
 		if err != nil {
 			return // the sender is gone
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
 		c := readCall(r, body, e.lockTable)
-		c.At = arrived
-		if h := e.caught(c); h != nil {
-			r = h.wait(r, e.closing)
-			c.At = time.Now()
-			defer close(h.done)
+		answered := e.pass(c)
+		if answered != nil {
+			r = r.WithContext(context.WithoutCancel(r.Context()))
+			arrived = time.Now()
+			defer answered()
 		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		answer := &answerTap{ResponseWriter: w, status: http.StatusOK}
 		next.ServeHTTP(answer, r)
+		c.At = arrived
 		c.answered(answer.status, answer.body.Bytes())
 		e.mu.Lock()
 		e.log = append(e.log, c)
@@ -126,7 +126,6 @@ func (e *endpoint) calls() []call {
 func (e *endpoint) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	close(e.closing)
 	err := e.server.Shutdown(ctx)
 	if err != nil { // a request that hangs
 		err = e.server.Close()

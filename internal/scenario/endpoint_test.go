@@ -52,6 +52,10 @@ func TestTheEndpointCountsRequestsByTheirSender(t *testing.T) {
 				{ConditionCheck: &types.ConditionCheck{TableName: aws.String("locks"), Key: lock, ConditionExpression: never}},
 				{Update: &types.Update{TableName: aws.String("orders"), Key: order, UpdateExpression: aws.String("REMOVE nothing")}},
 			}})
+			_, _ = sender.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				{Update: &types.Update{TableName: aws.String("locks"), Key: lock, UpdateExpression: aws.String("REMOVE nothing")}},
+				{Put: &types.Put{TableName: aws.String("orders"), Item: order}},
+			}})
 			if err := e.close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -66,6 +70,7 @@ func TestTheEndpointCountsRequestsByTheirSender(t *testing.T) {
 				{Operation: "GetItem", OnLock: true},
 				{Operation: "UpdateItem", OnLock: true, Refused: "ConditionalCheckFailedException"},
 				{Operation: "TransactWriteItems", Order: "order-1", Refused: "TransactionCanceledException", Stale: true},
+				{Operation: "TransactWriteItems", OnLock: true}, // a commit
 			}
 			if len(calls) != len(want) {
 				t.Fatalf("%d calls, expected %d: %+v", len(calls), len(want), calls)

@@ -15,101 +15,89 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/solotick/solotick/functions"
 	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit"
 )
 
-// placed is an order that the scenario put into the table.
-type placed struct {
-	id  string
-	due bool
-}
-
-// evidence is all that the verdict is made from.
+// evidence is what is known of every act.
 type evidence struct {
-	placed     []placed
-	orders     map[string]orders.Order
+	job        string
 	lockTick   time.Time // the newest completed tick, by the lock's item
 	lockHeld   bool
 	deliveries []delivery
-	calls      []call // in the order of their arrival
+	calls      []call // of its functions, in the order of their arrival
 	wanted     []expectation
 	stuck      string // the step that did not get to its end
 }
 
 // gather reads the tables and what was observed.
-func (s *stage) gather(ctx context.Context) (evidence, error) {
-	e := evidence{
-		placed: s.placed, orders: map[string]orders.Order{}, wanted: s.wanted,
-		deliveries: s.history.deliveriesByStart(), calls: s.endpoint.calls(),
-	}
-	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{TableName: aws.String(s.tables.orders), ConsistentRead: aws.Bool(true)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+func (s *stage) gather(ctx context.Context) ([]testimony, error) {
+	var heard []testimony
+	for _, d := range s.dramas {
+		common, err := d.part().evidence(ctx)
 		if err != nil {
-			return e, fmt.Errorf("read table %s: %w", s.tables.orders, err)
+			return nil, err
 		}
-		for _, item := range page.Items {
-			o, err := orders.Read(item)
-			if err != nil {
-				return e, fmt.Errorf("table %s: %w", s.tables.orders, err)
-			}
-			e.orders[o.ID] = o
+		of, err := d.gather(ctx, common)
+		if err != nil {
+			return nil, err
+		}
+		heard = append(heard, of)
+	}
+	return heard, nil
+}
+
+func (a *act) evidence(ctx context.Context) (evidence, error) {
+	e := evidence{job: a.spec.Name, wanted: a.wanted, deliveries: deliveriesOf(a.spec.Name, a.history.deliveriesByStart())}
+	if a.stuck != nil {
+		e.stuck = a.stuck.Error()
+	}
+	for _, c := range a.endpoint.calls() {
+		if slices.ContainsFunc(e.deliveries, func(d delivery) bool { return d.caller == c.Caller }) {
+			e.calls = append(e.calls, c)
 		}
 	}
-	lock, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(s.tables.locks), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"pk": orders.Text("LOCK#" + functions.OrderSweeper.Name), "sk": orders.Text("LOCK")},
+	lock, err := a.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(a.tables.locks), ConsistentRead: aws.Bool(true),
+		Key: map[string]types.AttributeValue{"pk": orders.Text("LOCK#" + a.spec.Name), "sk": orders.Text("LOCK")},
 	})
 	if err != nil {
-		return e, fmt.Errorf("read the lock in table %s: %w", s.tables.locks, err)
+		return e, fmt.Errorf("read the lock of %s in table %s: %w", a.spec.Name, a.tables.locks, err)
 	}
 	e.lockHeld = lock.Item[lockkit.AttrOwner] != nil
 	if tick, ok := lock.Item[lockkit.AttrTick].(*types.AttributeValueMemberN); ok {
 		ms, err := strconv.ParseInt(tick.Value, 10, 64)
 		if err != nil {
-			return e, fmt.Errorf("attribute %s of the lock: %w", lockkit.AttrTick, err)
+			return e, fmt.Errorf("attribute %s of the lock of %s: %w", lockkit.AttrTick, a.spec.Name, err)
 		}
 		e.lockTick = time.UnixMilli(ms).UTC()
 	}
 	return e, nil
 }
 
-func (s *stage) putOrder(ctx context.Context, id string, placedAt time.Time) error {
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(s.tables.orders),
-		Item:      orders.New(id, placedAt, 100),
-	})
-	if err != nil {
-		return fmt.Errorf("place order %s in table %s: %w", id, s.tables.orders, err)
+// scan reads a whole table and gives each item to read.
+func (s *stage) scan(ctx context.Context, table string, read func(map[string]types.AttributeValue) error) error {
+	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return fmt.Errorf("read table %s: %w", table, err)
+		}
+		for _, item := range page.Items {
+			if err := read(item); err != nil {
+				return fmt.Errorf("table %s: %w", table, err)
+			}
+		}
 	}
 	return nil
 }
 
-// staysPlaced looks at an order twice, far enough apart for a request that was
-// under way.
-func (s *stage) staysPlaced(ctx context.Context, id string) (bool, error) {
-	for range 2 {
-		timer := time.NewTimer(50 * time.Millisecond)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return false, context.Cause(ctx)
-		}
-		found, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-			TableName: aws.String(s.tables.orders), ConsistentRead: aws.Bool(true),
-			Key: orders.Key(id),
-		})
-		if err != nil {
-			return false, fmt.Errorf("read order %s: %w", id, err)
-		}
-		if o, err := orders.Read(found.Item); err != nil || o.Status != orders.Placed {
-			return false, err
-		}
+func (s *stage) putOrder(ctx context.Context, table, id string, placedAt time.Time, total int64) error {
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(table), Item: orders.New(id, placedAt, total)})
+	if err != nil {
+		return fmt.Errorf("place order %s in table %s: %w", id, table, err)
 	}
-	return true, nil
+	return nil
 }
 
 // keepLogs writes what was observed to the folder that was asked for.
@@ -123,6 +111,7 @@ func (s *stage) keepLogs() error {
 	return errors.Join(
 		writeLines(filepath.Join(s.options.KeepLogs, "events.jsonl"), happened),
 		writeLines(filepath.Join(s.options.KeepLogs, "requests.jsonl"), s.endpoint.calls()),
+		writeLines(filepath.Join(s.options.KeepLogs, "puts.jsonl"), s.services.received()),
 	)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 
 // delivery is one attempt to run a tick.
 type delivery struct {
+	job     string
 	tick    time.Time
-	name    string // of the tick: T1 is the first
+	name    string // of the tick: T1 is the job's first
 	request string
 	attempt int // of this request, from 1; above 1 it is a retry of Lambda's
 	env     string
@@ -25,10 +27,15 @@ type delivery struct {
 	started time.Time
 	ended   time.Time
 	token   int64    // of the lease it works under
-	working []string // orders it has begun to work on, each before the write
+	working []string // what it has begun to work on, such as an order, each before the write
+	resumed int64    // nightly-report: the orders that it found counted
+	counted int64    // nightly-report: the orders whose sums it has stored, with those found
 	run     *logLine // its "run ended"
 	fault   string   // how it ended without that line
 }
+
+// label is its name with a mark for each time that Lambda has delivered it before.
+func (d *delivery) label() string { return d.name + strings.Repeat("'", max(d.attempt-1, 0)) }
 
 // outcome is what became of the delivery.
 func (d *delivery) outcome() string {
@@ -61,7 +68,8 @@ type logLine struct {
 	Order     string    `json:"order"`
 	On        string    `json:"on"`
 	Token     int64     `json:"token"`
-	Closed    int       `json:"closed"`
+	Orders    int64     `json:"orders"`
+	Bytes     int64     `json:"bytes"`
 	Outcome   string    `json:"outcome"`
 	WaitedMS  int64     `json:"waited_ms"`
 	WorkedMS  int64     `json:"worked_ms"`
@@ -76,17 +84,26 @@ type logLine struct {
 
 // The messages that the scenario knows.
 const (
-	logStarted = "sweep started"
 	logWorking = "at work"
-	logClosed  = "order closed"
 	logRefused = "stale write refused"
 	logEnded   = "run ended"
+
+	logSweeping = "sweep started"
+	logClosed   = "order closed"
+
+	logReporting = "report started"
+	logCounted   = "page counted"
+
+	logRefreshing = "refresh started"
+	logPulled     = "document pulled"
+	logUnchanged  = "document unchanged"
+	logPut        = "document put"
 )
 
 // history is what has happened, as it was observed, for the steps to wait on and
 // for the report. It is safe for concurrent use.
 type history struct {
-	ticks []time.Time
+	ticks map[string][]time.Time // by job
 	line  *timeline
 
 	mu         sync.Mutex
@@ -96,7 +113,7 @@ type history struct {
 	open       map[string]*delivery // by environment
 }
 
-func newHistory(ticks []time.Time, line *timeline) *history {
+func newHistory(ticks map[string][]time.Time, line *timeline) *history {
 	return &history{ticks: ticks, line: line, changed: make(chan struct{}), open: map[string]*delivery{}}
 }
 
@@ -127,7 +144,8 @@ func (h *history) happened(e lambda.Event, caller string) {
 // ended here.
 func (h *history) end(e lambda.Event, d *delivery) *delivery {
 	if d == nil {
-		d = &delivery{request: e.RequestID, attempt: e.Attempt, env: e.Environment, pid: e.PID, started: e.Time, name: "?", fault: outcomeNotStarted}
+		d = newDelivery(e)
+		d.fault = outcomeNotStarted
 		h.deliveries = append(h.deliveries, d)
 	} else if d.run == nil && e.Result != nil {
 		d.fault = faultOf(e.Result)
@@ -181,17 +199,22 @@ func faultOf(r *lambda.Result) string {
 }
 
 func (h *history) begin(e lambda.Event, caller string) *delivery {
-	d := &delivery{request: e.RequestID, attempt: e.Attempt, env: e.Environment, pid: e.PID, caller: caller, started: e.Time, name: "?"}
+	d := newDelivery(e)
+	d.caller = caller
 	if tick, err := events.Decode(e.Payload, e.Time); err == nil {
-		d.tick, d.name = tick.Time, h.nameOf(tick.Time)
+		d.tick, d.name = tick.Time, h.nameOf(e.Function, tick.Time)
 	}
 	h.deliveries = append(h.deliveries, d)
 	h.open[e.Environment] = d
 	return d
 }
 
-func (h *history) nameOf(tick time.Time) string {
-	if i := slices.IndexFunc(h.ticks, tick.Equal); i >= 0 {
+func newDelivery(e lambda.Event) *delivery {
+	return &delivery{job: e.Function, request: e.RequestID, attempt: e.Attempt, env: e.Environment, pid: e.PID, started: e.Time, name: "?"}
+}
+
+func (h *history) nameOf(job string, tick time.Time) string {
+	if i := slices.IndexFunc(h.ticks[job], tick.Equal); i >= 0 {
 		return fmt.Sprintf("T%d", i+1)
 	}
 	return tick.Format(time.TimeOnly)
@@ -205,8 +228,12 @@ func (h *history) logged(e lambda.Event, open *delivery) *delivery {
 		return open
 	}
 	switch l.Message {
-	case logStarted:
+	case logSweeping, logRefreshing:
 		open.token = l.Token
+	case logReporting:
+		open.token, open.resumed, open.counted = l.Token, l.Orders, l.Orders
+	case logCounted:
+		open.counted = l.Orders
 	case logWorking:
 		open.working = append(open.working, l.On)
 	case logEnded:

@@ -17,8 +17,8 @@ import (
 func observed(t *testing.T) (*history, *bytes.Buffer) {
 	t.Helper()
 	var out bytes.Buffer
-	ticks := dueTimes(time.Now())
-	h := newHistory(ticks, newTimeline(&out))
+	ticks := dueTimes(time.Now(), every, 3)
+	h := newHistory(map[string][]time.Time{"job": ticks}, newTimeline(&out))
 	payload := fmt.Appendf(nil, `{"tick":%q,"execution_id":"x","attempt":"1"}`, ticks[2].Format(time.RFC3339))
 	h.happened(event(lambda.EventInvocation, func(e *lambda.Event) { e.Payload = payload }), "caller")
 	return h, &out
@@ -112,7 +112,7 @@ func TestAFunctionThatDoesNotStartIsTold(t *testing.T) {
 		"never a process": {nil, "Runtime.InvalidEntrypoint: no interpreter, and it said nothing"},
 	} {
 		var out bytes.Buffer
-		h := newHistory(dueTimes(time.Now()), newTimeline(&out))
+		h := newHistory(nil, newTimeline(&out))
 		for _, e := range test.before {
 			h.happened(e, "")
 		}
@@ -124,12 +124,52 @@ func TestAFunctionThatDoesNotStartIsTold(t *testing.T) {
 	}
 }
 
-// However the clock stands, each tick is accepted and none is too old.
+func TestWhatAReportHasStoredIsFollowed(t *testing.T) {
+	h, out := observed(t)
+	say(h, `{"message":"report started","requestId":"r","token":7,"orders":4}`)
+	say(h, `{"message":"page counted","requestId":"r","token":7,"orders":8}`)
+	if d, _ := h.find("r", 1); d.token != 7 || d.resumed != 4 || d.counted != 8 {
+		t.Errorf("%+v", d)
+	}
+	for _, want := range []string{"working, token 7, goes on behind the 4 orders that are counted", "counted a page, 8 orders so far"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, out)
+		}
+	}
+}
+
+func TestARefreshIsFollowed(t *testing.T) {
+	h, out := observed(t)
+	say(h, `{"message":"refresh started","requestId":"r","token":7}`)
+	say(h, `{"message":"document pulled","requestId":"r","token":7,"on":"v1"}`)
+	say(h, `{"message":"document put","requestId":"r","token":7,"on":"v1"}`)
+	say(h, `{"message":"document unchanged","requestId":"r","token":7,"on":"v1"}`)
+	say(h, `{"message":"stale write refused","requestId":"r","token":7,"on":"v2"}`)
+	if d, _ := h.find("r", 1); d.token != 7 {
+		t.Errorf("%+v", d)
+	}
+	for _, want := range []string{"working, token 7", "pulled document v1", "put document v1", "the target has v1 already", "WRITE REFUSED: v2, token 7 is stale"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, out)
+		}
+	}
+}
+
+const every = 5 * time.Minute // between two ticks
+
+// However the clock stands, each tick of each job is accepted and none is too old.
 func TestDueTimes(t *testing.T) {
 	for _, now := range []time.Time{noon, noon.Add(-time.Nanosecond), noon.Add(every - time.Millisecond)} {
-		ticks := dueTimes(now)
-		if len(ticks) != tickCount || ticks[tickCount-1].After(now) || now.Sub(ticks[0]) > 50*time.Minute {
-			t.Errorf("%s: %v", now, ticks)
+		s := &stage{options: Options{Functions: functionsOf(t, nil)}}
+		if err := s.cast(now); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range s.dramas {
+			a := d.part()
+			first, last := a.ticks[0], a.ticks[len(a.ticks)-1]
+			if last.After(now) || now.Sub(first) > a.spec.MaxAge-timeout {
+				t.Errorf("%s at %s: %v", a.spec.Name, now, a.ticks)
+			}
 		}
 	}
 }

@@ -2,75 +2,72 @@ package scenario
 
 import (
 	"context"
-	"net/http"
-	"strings"
+	"fmt"
+	"sync"
+	"time"
 )
 
-// hold keeps one write of an order on its way to the table, as a network does
-// that delivers a request long after its sender has stopped waiting.
+// hold keeps the writes of one order back on their way to the table, as a slow
+// network would: those of the first who sends one. Any other's pass.
 type hold struct {
-	prefix  string // of the orders
-	passing int    // how many writes of them go by before it
-	order   string // that is written, once it has arrived
-	arrived chan struct{}
-	free    chan struct{}
-	done    chan struct{}
+	order    string
+	arrived  chan struct{} // closed when the first is here
+	answered chan struct{} // closed when the table has answered the first
+	release  func()        // lets them go on; may be called again
+
+	gone   chan struct{} // closed by release
+	sender string        // guarded by the endpoint's mu
 }
 
-// holdWrite makes the endpoint keep the nth write of an order whose name begins
-// with the prefix. There is one at a time.
-func (e *endpoint) holdWrite(prefix string, nth int) *hold {
-	h := &hold{prefix: prefix, passing: nth - 1, arrived: make(chan struct{}), free: make(chan struct{}), done: make(chan struct{})}
+// holdWrite begins to keep the writes of an order back. There is one hold at a
+// time.
+func (e *endpoint) holdWrite(order string) *hold {
+	h := &hold{order: order, arrived: make(chan struct{}), answered: make(chan struct{}), gone: make(chan struct{})}
+	h.release = sync.OnceFunc(func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.hold = nil
+		close(h.gone)
+	})
 	e.mu.Lock()
-	e.held = h
-	e.mu.Unlock()
+	defer e.mu.Unlock()
+	e.hold = h
 	return h
 }
 
-// await waits until the write has arrived, and returns the order.
-func (h *hold) await(ctx context.Context) (order string, err error) {
-	select {
-	case <-h.arrived:
-		return h.order, nil
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
+// pass waits while a request is to be kept back, and returns what it has to tell
+// about the answer, or nil. The request goes on also if its sender has given it up
+// meanwhile: what is on its way arrives.
+func (e *endpoint) pass(c call) (answered func()) {
+	e.mu.Lock()
+	h := e.hold
+	if h == nil || c.Order != h.order || h.sender != "" && h.sender != c.Caller {
+		e.mu.Unlock()
+		return nil
 	}
+	first := h.sender == ""
+	if first {
+		h.sender = c.Caller
+		close(h.arrived)
+	}
+	e.mu.Unlock()
+	<-h.gone
+	if !first {
+		return func() {}
+	}
+	return func() { close(h.answered) }
 }
 
-// release lets the write go on to the table, and waits until it is answered.
-func (h *hold) release(ctx context.Context) error {
-	close(h.free)
+// until waits for what must follow.
+func until(ctx context.Context, event <-chan struct{}, what string) error {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
 	select {
-	case <-h.done:
+	case <-event:
 		return nil
+	case <-timer.C:
+		return fmt.Errorf("waited %s for %s", patience, what)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// caught returns the hold that a call is to wait for, or nil.
-func (e *endpoint) caught(c call) *hold {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	h := e.held
-	if h == nil || c.Order == "" || c.Caller == runner || !strings.HasPrefix(c.Order, h.prefix) {
-		return nil
-	}
-	if h.passing > 0 {
-		h.passing--
-		return nil
-	}
-	e.held, h.order = nil, c.Order
-	return h
-}
-
-// wait keeps a request until it is released, or until the endpoint closes. That
-// its sender goes away changes nothing: the request has left it.
-func (h *hold) wait(r *http.Request, closing <-chan struct{}) *http.Request {
-	close(h.arrived)
-	select {
-	case <-h.free:
-	case <-closing:
-	}
-	return r.WithContext(context.WithoutCancel(r.Context()))
 }

@@ -1,17 +1,24 @@
-// Package scenario plays the job order-sweeper through what can happen to a
-// scheduled function, with real processes on this machine, and judges the result
-// by the table: normal runs, a tick delivered twice at one instant and again
-// later, an overlap, a kill -9 in the middle of a run, and a holder that is
-// frozen in the middle, taken over, and wakes up with a write under way.
+// Package scenario plays the jobs of this application through what can happen to
+// a scheduled function, with real processes on this machine, and judges the
+// result by what is in the tables:
 //
-// The function is the binary that is deployed, unchanged. It runs behind the
-// local Lambda and talks to a DynamoDB endpoint on loopback that counts every
-// request. What makes it short is in the function's environment: a lease of two
-// seconds, a pause on each order, and retries after seconds in place of minutes.
+//   - order-sweeper: normal runs, a tick delivered twice at one instant and again
+//     later, an overlap, a kill -9 in the middle of a run, and a holder that is
+//     frozen and taken over while a write of its own is on its way;
+//   - nightly-report: a kill -9 between two pages, after which Lambda's retry, or
+//     the next tick, goes on behind the last page that was stored;
+//   - cache-refresh: a holder that is frozen with an old document in its hands,
+//     taken over, and wakes up to put it, at a target outside of DynamoDB.
 //
-// What is printed comes from the function's own log lines, from the local Lambda
-// and from the endpoint; the verdict comes from the table and from nothing that
-// the scenario believes to have done.
+// The functions are the binaries that are deployed, unchanged. They run behind the
+// local Lambda and talk to a DynamoDB endpoint on loopback that counts every
+// request. What makes it short is in the functions' environment: a lease of two
+// seconds, a pause on each piece of the work, and retries after seconds in place
+// of minutes. The jobs are played side by side.
+//
+// What is printed comes from the functions' own log lines, from the local Lambda,
+// from the endpoint and from the target; the verdict comes from the tables and
+// the target, and from nothing that the scenario believes to have done.
 package scenario
 
 import (
@@ -19,11 +26,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/solotick/solotick/functions"
 	"github.com/solotick/solotick/internal/lambda"
 )
 
@@ -31,8 +37,9 @@ import (
 type Options struct {
 	// Functions is the folder with <job>/bootstrap, built for this machine.
 	Functions string
-	// WithoutFencing makes the job write without the held check. The verdict must
-	// then be a failed one: a check that cannot fail shows nothing.
+	// WithoutFencing makes order-sweeper write without the held check, and the
+	// target of cache-refresh ignore the tokens. The verdict must then be a failed
+	// one: a check that cannot fail shows nothing.
 	WithoutFencing bool
 	// Listen is the loopback address of the endpoint; a port of 0 takes a free one.
 	Listen string
@@ -49,21 +56,18 @@ type Options struct {
 // all, because of what it was given or of what it found.
 var ErrSetup = errors.New("the scenario cannot be played")
 
-// stage is a scenario under way.
+// stage is a scenario under way, with what all acts share.
 type stage struct {
-	options   Options
-	bootstrap string
-	tables    tables
-	made      []string         // of the tables
-	client    *dynamodb.Client // through the endpoint, as the functions go
-	endpoint  *endpoint
-	lambda    *lambda.Service
-	history   *history
-	line      *timeline
-	ticks     []time.Time
-	placed    []placed
-	wanted    []expectation
-	lost      attempt // the retry of the run that was frozen
+	options  Options
+	tables   tables
+	made     []string         // of the tables
+	client   *dynamodb.Client // through the endpoint, as the functions go
+	endpoint *endpoint
+	services *services // the source and the target of cache-refresh
+	lambda   *lambda.Service
+	history  *history
+	line     *timeline
+	dramas   []drama
 }
 
 // Run plays the scenario and reports whether every check of the verdict was
@@ -78,22 +82,51 @@ func Run(ctx context.Context, o Options) (ok bool, err error) {
 		return false, explain(ctx, err)
 	}
 	defer func() { err = errors.Join(err, s.tearDown(context.WithoutCancel(ctx))) }()
-	stuck := s.play(ctx)
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
+	if err := s.play(ctx); err != nil {
+		return false, explain(ctx, err)
 	}
-	if errors.Is(stuck, errNotStarted) {
-		return false, explain(ctx, fmt.Errorf("function %s, %s: %w; %s", functions.OrderSweeper.Name, s.bootstrap, stuck, buildIt))
-	}
-	evidence, err := s.gather(ctx)
+	heard, err := s.gather(ctx)
 	if err != nil {
 		return false, explain(ctx, err)
 	}
-	if stuck != nil {
-		evidence.stuck = stuck.Error()
+	s.line.costs(s.jobs(), s.history.deliveriesByStart(), s.endpoint.calls())
+	return s.line.verdict(s.jobs(), heard), nil
+}
+
+// play plays all acts side by side. One that does not get to its end is a matter
+// of the verdict; a function that does not start ends them all.
+func (s *stage) play(ctx context.Context) error {
+	playing, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var acts sync.WaitGroup
+	for _, d := range s.dramas {
+		acts.Go(func() {
+			a := d.part()
+			a.stuck = a.play(playing, d.steps())
+			if errors.Is(a.stuck, errNotStarted) {
+				stop(fmt.Errorf("function %s, %s: %w; %s", a.spec.Name, a.bootstrap, a.stuck, buildIt))
+			}
+		})
 	}
-	s.line.costs(s.history.deliveriesByStart(), s.endpoint.calls())
-	return s.line.verdict(evidence, judge(evidence)), nil
+	acts.Wait()
+	if playing.Err() != nil {
+		return context.Cause(playing)
+	}
+	for _, d := range s.dramas {
+		if d.part().stuck != nil {
+			return nil
+		}
+	}
+	return s.lambda.Idle(ctx)
+}
+
+// jobs are the names of the jobs, in the order of their acts.
+func (s *stage) jobs() []string {
+	var names []string
+	for _, d := range s.dramas {
+		names = append(names, d.part().spec.Name)
+	}
+	return names
 }
 
 // explain tells an interruption from what was wrong.
@@ -107,6 +140,6 @@ func explain(ctx context.Context, err error) error {
 // tearDown stops what was started, in the reverse order.
 func (s *stage) tearDown(ctx context.Context) error {
 	err := s.lambda.Close()
-	err = errors.Join(err, s.dropTables(ctx), s.endpoint.close(ctx))
+	err = errors.Join(err, s.dropTables(ctx), s.endpoint.close(ctx), s.services.close())
 	return errors.Join(err, s.keepLogs())
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,21 +31,23 @@ func (t *timeline) printf(format string, args ...any) {
 
 func (t *timeline) since(at time.Time) float64 { return at.Sub(t.begin).Seconds() }
 
-// step begins a part of the scenario.
-func (t *timeline) step(title string) { t.printf("\n%s\n", title) }
-
-// note prints what the runner itself has done.
-func (t *timeline) note(format string, args ...any) {
-	t.printf("%6.2fs  %s\n", t.since(time.Now()), fmt.Sprintf(format, args...))
+// step begins a scene of a job's act.
+func (t *timeline) step(job, title string) {
+	t.printf("%6.2fs  %-14s  -- %s --\n", t.since(time.Now()), job, title)
 }
 
-// line prints what a delivery, or an environment without one, is seen to do.
-func (t *timeline) line(at time.Time, name, env string, pid int, what string) {
+// note prints what the runner itself has done, about a job or "".
+func (t *timeline) note(job, format string, args ...any) {
+	t.printf("%6.2fs  %-14s  %s\n", t.since(time.Now()), job, fmt.Sprintf(format, args...))
+}
+
+// line prints what a delivery is seen to do.
+func (t *timeline) line(at time.Time, d delivery, what string) {
 	process := ""
-	if pid != 0 {
-		process = fmt.Sprintf("pid %d", pid)
+	if d.pid != 0 {
+		process = fmt.Sprintf("pid %d", d.pid)
 	}
-	t.printf("%6.2fs  %-4s %-6s %-11s %s\n", t.since(at), name, short(env), process, what)
+	t.printf("%6.2fs  %-14s  %-3s  %-5s  %-11s  %s\n", t.since(at), d.job, d.name, short(d.env), process, what)
 }
 
 // short is an environment's number.
@@ -58,12 +61,12 @@ func short(env string) string {
 // event prints an event of the local Lambda, if it is one worth a line; d is the
 // delivery that it belongs to, or nil.
 func (t *timeline) event(e lambda.Event, d *delivery) {
-	name := ""
+	of := delivery{job: e.Function, env: e.Environment, pid: e.PID} // also of none
 	if d != nil {
-		name = d.name
+		of.name = d.name
 	}
 	say := func(format string, args ...any) {
-		t.line(e.Time, name, e.Environment, e.PID, fmt.Sprintf(format, args...))
+		t.line(e.Time, of, fmt.Sprintf(format, args...))
 	}
 	switch e.Kind {
 	case lambda.EventInvocation:
@@ -111,12 +114,25 @@ func spoken(raw string) string {
 		return "says: " + raw
 	}
 	switch l.Message {
-	case logStarted:
+	case logSweeping, logRefreshing:
+		return fmt.Sprintf("working, token %d", l.Token)
+	case logReporting:
+		if l.Orders > 0 {
+			return fmt.Sprintf("working, token %d, goes on behind the %d orders that are counted", l.Token, l.Orders)
+		}
 		return fmt.Sprintf("working, token %d", l.Token)
 	case logClosed:
 		return "closed " + l.Order
+	case logCounted:
+		return fmt.Sprintf("counted a page, %d orders so far", l.Orders)
+	case logPulled:
+		return "pulled document " + l.On
+	case logUnchanged:
+		return "the target has " + l.On + " already"
+	case logPut:
+		return "put document " + l.On
 	case logRefused:
-		return fmt.Sprintf("WRITE REFUSED: %s, token %d is stale", l.Order, l.Token)
+		return fmt.Sprintf("WRITE REFUSED: %s, token %d is stale", cmp.Or(l.Order, l.On, "a request"), l.Token)
 	case logEnded:
 		return l.ended()
 	}
@@ -143,16 +159,19 @@ func (l *logLine) ended() string {
 	return b.String()
 }
 
-// call prints what the endpoint saw a delivery do before it holds the lock; its
-// own log is silent until then.
+// call prints what the endpoint saw a delivery do before it holds the lock, for
+// its own log is silent until then, and each write that was refused as stale.
 func (t *timeline) call(c call, d *delivery) {
+	if c.Stale {
+		t.line(c.At, *d, "the table REFUSED the write of "+c.Order+": the lock is another's")
+	}
 	if !c.OnLock || d.token != 0 || d.run != nil {
 		return
 	}
 	switch {
 	case c.Operation == "UpdateItem" && c.Refused != "":
-		t.line(c.At, d.name, d.env, d.pid, "the table refused the lock")
+		t.line(c.At, *d, "the table refused the lock")
 	case c.Operation == "GetItem":
-		t.line(c.At, d.name, d.env, d.pid, "waiting, looks at the holder")
+		t.line(c.At, *d, "waiting, looks at the holder")
 	}
 }

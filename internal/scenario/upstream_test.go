@@ -144,7 +144,7 @@ func TestTablesThatWereLeftAreTold(t *testing.T) {
 	}
 	nobody := "http://" + listener.Addr().String()
 	listener.Close()
-	s := &stage{options: Options{Endpoint: nobody}, client: newClient(nobody), tables: tables{"a-locks", "b-orders"}}
+	s := &stage{options: Options{Endpoint: nobody}, client: newClient(nobody), tables: tables{locks: "a-locks", orders: "b-orders"}}
 	if err := s.dropTables(t.Context()); err != nil {
 		t.Errorf("nothing was made: %v", err)
 	}
@@ -168,7 +168,8 @@ func TestAScenarioWhoseEndpointDiesHasNoVerdict(t *testing.T) {
 	server := httptest.NewServer(m)
 	defer server.Close()
 	var out strings.Builder
-	_, err := Run(t.Context(), Options{Functions: functionOf(t, "#!/bin/sh\n"), Listen: "127.0.0.1:0", Endpoint: server.URL, Out: &out})
+	idle := map[string]string{functions.CacheRefresh.Name: "exec sleep 60\n"} // it places nothing, so it may be the first to be started
+	_, err := Run(t.Context(), Options{Functions: functionsOf(t, idle), Listen: "127.0.0.1:0", Endpoint: server.URL, Out: &out})
 	if !errors.Is(err, ErrSetup) || strings.Count(err.Error(), "stopped answering") != 1 || strings.Count(err.Error(), "left at") != 1 {
 		t.Errorf("got %v", err)
 	}
@@ -177,12 +178,16 @@ func TestAScenarioWhoseEndpointDiesHasNoVerdict(t *testing.T) {
 	}
 }
 
-func functionOf(t *testing.T, script string) string {
+// functionsOf is a folder with a script for each job; one that is not named does
+// nothing.
+func functionsOf(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
-	path := folder + "/" + functions.OrderSweeper.Name
-	if err := errors.Join(os.Mkdir(path, 0o755), os.WriteFile(path+"/bootstrap", []byte(script), 0o755)); err != nil {
-		t.Fatal(err)
+	for _, spec := range functions.Jobs() {
+		path := folder + "/" + spec.Name
+		if err := errors.Join(os.Mkdir(path, 0o755), os.WriteFile(path+"/bootstrap", []byte("#!/bin/sh\n"+scripts[spec.Name]), 0o755)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return folder
 }

@@ -7,69 +7,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/solotick/solotick/functions/orders"
 	"github.com/solotick/solotick/lockkit/singleton"
 )
 
-// judge returns what is wrong with the evidence, a sentence for each; nothing
-// when every check is passed.
-func judge(e evidence) []string {
+// report takes what is wrong, a sentence at a time.
+type report func(format string, args ...any)
+
+// judge makes the checks that hold for every act, and then those of its own that
+// are given: always hold in any case, played only if the act was played to its end.
+func (e evidence) judge(always, played func(report)) []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if e.stuck != "" {
 		fault("%s", e.stuck)
 	}
-	e.checkOrders(fault)
-	e.checkTokens(fault)
+	always(fault)
 	e.checkOutcomes(fault)
-	if e.stuck == "" { // these say nothing of a scenario that was not played to its end
+	if e.stuck == "" { // these say nothing of an act that was not played to its end
 		e.checkExtra(fault)
-		e.checkRefusals(fault)
+		played(fault)
 		e.checkLock(fault)
 	}
 	return faults
-}
-
-type report func(format string, args ...any)
-
-// checkOrders: each order that was due is closed exactly once, by a run that is
-// known; no other is touched.
-func (e evidence) checkOrders(fault report) {
-	for _, p := range e.placed {
-		state, there := e.orders[p.id]
-		switch {
-		case !there:
-			fault("%s is not in the table any more", p.id)
-		case !p.due && (len(state.History) > 0 || state.Status != orders.Placed):
-			fault("%s was not due and is %s%s", p.id, state.Status, e.closers(state))
-		case p.due && len(state.History) == 0:
-			fault("%s was due and was never closed; it is %s", p.id, state.Status)
-		case len(state.History) > 1:
-			fault("%s was closed %d times%s", p.id, len(state.History), e.closers(state))
-		case p.due && state.Status != orders.Closed:
-			fault("%s was closed and is %s again", p.id, state.Status)
-		}
-		for _, c := range state.History {
-			if e.runOf(c.Token) == "" {
-				fault("%s was closed by token %d, which no run had", p.id, c.Token)
-			}
-		}
-	}
-}
-
-// closers tells who closed an order, in the order in which it reached the table.
-func (e evidence) closers(state orders.Order) string {
-	var b strings.Builder
-	highest := int64(0)
-	for i, c := range state.History {
-		b.WriteString(map[bool]string{true: ": by ", false: ", then by "}[i == 0])
-		b.WriteString(e.tokenName(c.Token))
-		if c.Token < highest {
-			b.WriteString(", a stale holder")
-		}
-		highest = max(highest, c.Token)
-	}
-	return b.String()
 }
 
 func (e evidence) tokenName(token int64) string {
@@ -84,43 +43,6 @@ func (e evidence) runOf(token int64) string {
 		}
 	}
 	return ""
-}
-
-// checkTokens: over time, no write carries a lower token than one before it.
-func (e evidence) checkTokens(fault report) {
-	type write struct {
-		order string
-		orders.Change
-	}
-	var writes []write
-	for id, state := range e.orders {
-		for _, c := range state.History {
-			writes = append(writes, write{id, c})
-		}
-	}
-	slices.SortFunc(writes, func(a, b write) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Token, b.Token), cmp.Compare(a.order, b.order))
-	})
-	var highest write
-	for _, w := range writes {
-		if w.Token < highest.Token {
-			fault("%s was written by %s after %s had closed %s: a write of a stale holder", w.order, e.tokenName(w.Token), e.tokenName(highest.Token), highest.order)
-			continue
-		}
-		highest = w
-	}
-}
-
-// checkRefusals: the holder that woke up did try to write, and was refused.
-func (e evidence) checkRefusals(fault report) {
-	if len(e.refusals()) == 0 {
-		fault("no stale write was refused, although a holder woke up after its takeover")
-	}
-}
-
-// refusals are the writes whose held check failed at the endpoint.
-func (e evidence) refusals() []call {
-	return slices.DeleteFunc(slices.Clone(e.calls), func(c call) bool { return !c.Stale })
 }
 
 // checkOutcomes: every delivery that was expected ended as it should.
