@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,6 +25,7 @@ type pkg struct {
 // load lists the module's packages and everything they need.
 func load(t *testing.T) map[string]pkg {
 	t.Helper()
+	walk(t)
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", module+"/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -39,6 +42,22 @@ func load(t *testing.T) map[string]pkg {
 			t.Fatal(err)
 		}
 		all[p.ImportPath] = p
+	}
+}
+
+// walk looks at every folder of the module. What `go list` reads is unknown to
+// go test, which would go on to report a result from its cache; the folders that
+// the test itself has opened are compared with what they were.
+func walk(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
