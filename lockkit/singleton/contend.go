@@ -64,7 +64,10 @@ func (a *attempt) contend(ctx context.Context) (*lockkit.Lease, Outcome, error) 
 	}
 	over := errors.Is(err, ErrOutOfTime)
 	if errors.Is(err, lockkit.ErrHeld) || over || errors.Is(err, errWatched) {
-		if outcome := p.without(); outcome != "" {
+		switch outcome := p.without(); {
+		case outcome.Err():
+			return nil, outcome, fmt.Errorf("%w: %w", p.why(), err)
+		case outcome != "":
 			return nil, outcome, nil
 		}
 	}

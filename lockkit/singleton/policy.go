@@ -21,6 +21,8 @@ type policy interface {
 	// without names the outcome of a run that has given up, or whose time to
 	// contend is over. "": nothing has proved that anybody works.
 	without() Outcome
+	// why says what an outcome that is an error comes from.
+	why() error
 }
 
 // policy returns the job's own.
@@ -31,6 +33,8 @@ func (a *attempt) policy() policy {
 		return &skipAtOnce{skipWhenAlive: watch}
 	case job.Wait:
 		return &wait{skipWhenAlive: watch}
+	case job.Supersede:
+		return &supersede{skipWhenAlive: watch, a: a}
 	default:
 		return &watch
 	}

@@ -33,3 +33,5 @@ func (p *skipWhenAlive) without() Outcome {
 		return Skipped
 	}
 }
+
+func (p *skipWhenAlive) why() error { return nil }

@@ -49,6 +49,11 @@ const (
 	// Wait contends until only WorkTime is left for the work, also with a live
 	// holder, and skips the tick only then.
 	Wait Policy = "wait"
+	// Supersede asks the run of an older tick to stop, contends until only WorkTime
+	// is left, and fails when that run does not stop in time. Any other live holder
+	// makes it skip, and so does one whose predecessor was stopped, so that under a
+	// steady overlap at least every second run ends by itself.
+	Supersede Policy = "supersede"
 )
 
 // The bounds of a Spec's numbers. Those of Lease are the lock's own, those of

@@ -11,11 +11,11 @@ import (
 // a second write unit for every renewal; they are the wire form and cannot
 // change.
 const (
-	keyOwner     = "owner" // S, the lease it belongs to, as in the item's other maps
-	keyTick      = "t"     // N, Unix ms; absent for a run without a tick
+	KeyOwner     = "owner" // S, the lease it belongs to, as in the item's other maps
+	KeyRunTick   = "t"     // N, Unix ms; absent for a run without a tick
 	keyStarted   = "s"     // N, Unix ms
 	keyEnded     = "e"     // N, Unix ms; absent while it runs, and for a run that died
-	keyOutcome   = "o"     // S
+	KeyOutcome   = "o"     // S
 	keyError     = "x"     // S, at most maxError bytes
 	keyRequestID = "q"     // S
 	keyLogStream = "l"     // S
@@ -50,7 +50,7 @@ type Record struct {
 // Value encodes the record within its bound. The name of the log stream is what
 // yields: the request id finds the log too, and nothing else tells the error.
 func (r Record) Value() types.AttributeValue {
-	m := map[string]types.AttributeValue{keyOwner: String(r.Owner)}
+	m := map[string]types.AttributeValue{KeyOwner: String(r.Owner)}
 	putTime := func(key string, t time.Time) {
 		if !t.IsZero() {
 			m[key] = Number(t.UnixMilli())
@@ -61,10 +61,10 @@ func (r Record) Value() types.AttributeValue {
 			m[key] = String(s)
 		}
 	}
-	putTime(keyTick, r.Tick)
+	putTime(KeyRunTick, r.Tick)
 	putTime(keyStarted, r.Started)
 	putTime(keyEnded, r.Ended)
-	putText(keyOutcome, r.Outcome)
+	putText(KeyOutcome, r.Outcome)
 	putText(keyError, Cut(r.Err, maxError))
 	putText(keyRequestID, Cut(r.RequestID, maxID))
 	putText(keyLogStream, strings.ToValidUTF8(r.LogStream, ""))
@@ -86,8 +86,8 @@ func ReadRecord(v types.AttributeValue) (r Record, ok bool) {
 		return Record{}, false
 	}
 	r = Record{
-		Owner: text(m.Value[keyOwner]), Tick: moment(m.Value[keyTick]), Started: moment(m.Value[keyStarted]), Ended: moment(m.Value[keyEnded]),
-		Outcome: text(m.Value[keyOutcome]), Err: text(m.Value[keyError]), RequestID: text(m.Value[keyRequestID]), LogStream: text(m.Value[keyLogStream]),
+		Owner: text(m.Value[KeyOwner]), Tick: moment(m.Value[KeyRunTick]), Started: moment(m.Value[keyStarted]), Ended: moment(m.Value[keyEnded]),
+		Outcome: text(m.Value[KeyOutcome]), Err: text(m.Value[keyError]), RequestID: text(m.Value[keyRequestID]), LogStream: text(m.Value[keyLogStream]),
 	}
 	return r, r.Owner != ""
 }

@@ -60,14 +60,14 @@ func TestRecordKeepsTheLogStreamWhereItFits(t *testing.T) {
 func TestReadRecordTakesWhateverIsThere(t *testing.T) {
 	for _, v := range []types.AttributeValue{
 		nil, String("x"), &types.AttributeValueMemberM{}, &types.AttributeValueMemberNULL{Value: true},
-		&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{keyOwner: Number(1), keyTick: String("x")}},
+		&types.AttributeValueMemberM{Value: map[string]types.AttributeValue{KeyOwner: Number(1), KeyRunTick: String("x")}},
 	} {
 		if r, ok := ReadRecord(v); ok {
 			t.Errorf("%v is read as %+v", v, r)
 		}
 	}
 	odd := &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
-		keyOwner: String("o"), keyTick: String("x"), keyStarted: &types.AttributeValueMemberN{Value: "1e400"}, keyError: nil,
+		KeyOwner: String("o"), KeyRunTick: String("x"), keyStarted: &types.AttributeValueMemberN{Value: "1e400"}, keyError: nil,
 	}}
 	if r, ok := ReadRecord(odd); !ok || r != (Record{Owner: "o"}) {
 		t.Errorf("%+v", r)
