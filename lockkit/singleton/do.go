@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/solotick/solotick/events"
+	"github.com/solotick/solotick/lockkit/singleton/job"
 )
 
 // attempt is one run under way.
@@ -16,7 +17,9 @@ type attempt struct {
 	budget budget
 	ext    *extension
 	sent   atomic.Int64 // requests for the lock
-	res    Result
+	// counted are those of the ticks before this one under the same lease.
+	counted int64
+	res     Result
 }
 
 // run is a run from its tick to its log line.
@@ -32,7 +35,7 @@ func (r *runner) run(ctx context.Context, tick events.Tick) (Result, error) {
 		return r.refuse(ctx, fmt.Errorf("singleton: job %q: %w", r.spec.Name, err))
 	}
 	a := &attempt{runner: r, tick: tick}
-	a.ext = &extension{tick: tick, request: requestFrom(ctx)}
+	a.ext = &extension{tick: tick, request: requestFrom(ctx), queues: r.spec.Policy == job.Queue}
 	a.res = Result{
 		Job: r.spec.Name, Tick: tick.Time, Source: tick.Source, Attempt: tick.Attempt, Forced: tick.Force,
 		RequestID: a.ext.request.id,
@@ -61,7 +64,7 @@ func (a *attempt) finish(ctx context.Context, outcome Outcome, err error) (Resul
 
 func (a *attempt) finishWith(ctx context.Context, outcome Outcome, err error, stack string) (Result, error) {
 	a.res.Outcome = outcome
-	a.res.Requests = int(a.sent.Load())
+	a.res.Requests = int(a.sent.Load() - a.counted)
 	if err != nil {
 		a.res.Error = err.Error()
 	}

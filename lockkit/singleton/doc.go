@@ -90,11 +90,12 @@
 //	completed    Commit succeeded, or without one the work            no
 //	             returned nil in time, under the lease
 //	skipped      another holder proved alive                          no
+//	queued       as skipped, and the tick waits for it on the item    no
 //	duplicate    this tick is done, or runs right now (proved alive)  no
 //	superseded   a newer tick is done                                 no
 //	paused       an operator has paused the job                       no
 //	expired      older than the job's MaxAge                          no
-//	stopped      an operator asked the run to stop                    no
+//	stopped      an operator or a newer run asked the run to stop     no
 //	failed       the work returned an error or panicked               yes
 //	lost         the lease ended before the work was done             yes
 //	out_of_time  the work's time ended before it was done, or it      yes
@@ -123,9 +124,17 @@
 //	skip_when_alive  watch the holder until it proves alive, then skip (the default)
 //	skip_at_once     skip at once a holder that wrote a moment ago by its own stamp
 //	wait             contend until only WorkTime is left for the work, then skip
+//	queue            leave the tick to the holder, which runs it before it releases
+//	supersede        ask the run of an older tick to stop, and contend
 //
-// A skipped delivery is gone for Lambda: if the holder fails after all, its own
-// retry or the next tick covers it.
+// docs/policies.md says when to use which and what each costs
+// (TestPoliciesCostWhatTheirTableSays). A delivery that was skipped or queued is
+// gone for Lambda: if the holder fails after all, its own retry or the next tick
+// covers it. A tick that is queued is not forgotten
+// (TestGuaranteeQueuedTickIsNotForgotten): it waits on the lock's item for the
+// next run that completes. Under queue the work may be called several times in one
+// invocation, once for each tick; each has its own log line, and the answer is
+// that of the last.
 //
 // # Controls
 //
@@ -201,8 +210,9 @@
 //
 // Nothing is needed beyond the lock's item. A run adds to it: tick, the last
 // completed tick in Unix milliseconds; step, the count of the job's Commits and
-// Checkpoints; cursor, where a long tick goes on; run, the record of the run that
-// holds the lock; prev, that of the one before, with its outcome and error. Both
+// Checkpoints; cursor, where a long tick goes on; pending, a tick that waits under
+// the policy Queue; run, the record of the run that holds the lock; prev, that of
+// the one before, with its outcome and error. Operators add paused and stop. Both
 // records together stay under 400 bytes, so that without a cursor a write costs
 // one unit for job names of up to 64 bytes. An acquire removes the table's
 // time-to-live attribute from the item of a job, because its expiry would forget

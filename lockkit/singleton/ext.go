@@ -32,6 +32,9 @@ type extension struct {
 	shown int64        // the item's step, as far as this lease was shown it
 	over  bool         // a Commit was sent: nothing more can change what becomes of the run
 
+	queues  bool      // the policy is Queue
+	handing *handover // the renewal under way from one tick to the next
+
 	stopped *Stop             // who asked this run to stop
 	stop    func(cause error) // ends the work's ctx
 }
@@ -45,6 +48,7 @@ type ending struct {
 	outcome   Outcome
 	err       string
 	committed bool // the tick is completed already
+	takesOn   bool // not while a tick waits
 }
 
 // doneError refuses a tick that is not newer than the last completed one.
@@ -78,6 +82,8 @@ func (e *extension) Add(w lockkit.Write) lockkit.Addition {
 		return e.release(w)
 	case lockkit.VerbTransact:
 		return e.transact()
+	case lockkit.VerbRenew:
+		return e.hand(w)
 	default:
 		return lockkit.Addition{}
 	}
@@ -98,9 +104,13 @@ func (e *extension) acquire(w lockkit.Write) lockkit.Addition {
 		},
 	}
 	if e.once() {
+		newest, err := e.newest(w.Seen)
+		if err != nil { // Refuse has said so, or will
+			newest = e.tick.Time
+		}
 		add.Condition = "attribute_not_exists(#tick) OR #tick < :tick"
 		add.Names["#tick"] = lockkit.AttrTick
-		add.Values[":tick"] = wire.Number(e.tick.Time.UnixMilli())
+		add.Values[":tick"] = wire.Number(newest.UnixMilli())
 	}
 	refusePaused(&add, w.Sent)
 	return add
@@ -121,6 +131,9 @@ func (e *extension) release(w lockkit.Write) lockkit.Addition {
 		add.Names["#tick"] = lockkit.AttrTick
 		add.Values[":tick"] = wire.Number(e.mark().UnixMilli())
 		e.dropCursor(&add)
+	}
+	if e.end.takesOn {
+		e.refuseRelease(&add)
 	}
 	return add
 }
@@ -155,8 +168,12 @@ func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 	case lockkit.VerbTransact:
 		e.heed(w, item)
 		return e.refuseTransaction(item)
+	case lockkit.VerbRelease:
+		e.heed(w, item)
+		return e.waiting(item)
 	default:
 		e.heed(w, item)
+		e.handed(w, item)
 		return nil
 	}
 	if item == nil {
@@ -167,7 +184,11 @@ func (e *extension) Refuse(w lockkit.Write, item lockkit.Item) error {
 		if err != nil {
 			return err
 		}
-		if !done.IsZero() && !done.Before(e.tick.Time) {
+		newest, err := e.newest(item)
+		if err != nil {
+			return err
+		}
+		if !done.IsZero() && !done.Before(newest) {
 			return &doneError{tick: e.tick.Time, done: done}
 		}
 	}
@@ -183,7 +204,10 @@ func (e *extension) Wrote(w lockkit.Write, item lockkit.Item) {
 	case lockkit.VerbAcquire:
 		e.old = item
 		return
-	case lockkit.VerbRenew, lockkit.VerbTransact:
+	case lockkit.VerbRenew:
+		e.heed(w, item)
+		e.handed(w, item)
+	case lockkit.VerbTransact:
 		e.heed(w, item)
 	default: // a release is the end
 	}

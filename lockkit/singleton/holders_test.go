@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,9 +30,10 @@ func (w *world) hold(label string, tick, d time.Duration) (result <-chan singlet
 func (w *world) holdFor(label string, j job.Spec, tick events.Tick, work singleton.Work) (result <-chan singleton.Result) {
 	p, started, out := w.process(label), make(chan struct{}), make(chan singleton.Result, 1)
 	j.Timeout = 15 * time.Minute
+	works := sync.OnceFunc(func() { close(started) }) // for each tick that it takes on
 	go func() {
 		res, _ := w.invoke(p, j, tick, func(ctx context.Context, run *singleton.Run) error {
-			close(started)
+			works()
 			return work(ctx, run)
 		})
 		out <- res

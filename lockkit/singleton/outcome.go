@@ -13,11 +13,12 @@ type Outcome string
 const (
 	Completed  Outcome = "completed"   // the work returned nil in time, under the lease
 	Skipped    Outcome = "skipped"     // another holder proved alive
+	Queued     Outcome = "queued"      // another holder proved alive, and this tick waits for it on the lock's item
 	Duplicate  Outcome = "duplicate"   // this very tick is done, or runs right now and its holder proved alive
 	Superseded Outcome = "superseded"  // a newer tick is done
 	Paused     Outcome = "paused"      // an operator has paused the job
 	Expired    Outcome = "expired"     // the tick is older than the job's MaxAge
-	Stopped    Outcome = "stopped"     // an operator asked the run to stop
+	Stopped    Outcome = "stopped"     // an operator or a newer run asked this one to stop
 	Failed     Outcome = "failed"      // the work returned an error or panicked
 	Lost       Outcome = "lost"        // the lease ended before the work was done
 	OutOfTime  Outcome = "out_of_time" // the work's time, or the caller's context, ended before the work was done

@@ -33,6 +33,8 @@ func (a *attempt) policy() policy {
 		return &skipAtOnce{skipWhenAlive: watch}
 	case job.Wait:
 		return &wait{skipWhenAlive: watch}
+	case job.Queue:
+		return &queue{skipWhenAlive: watch, a: a}
 	case job.Supersede:
 		return &supersede{skipWhenAlive: watch, a: a}
 	default:

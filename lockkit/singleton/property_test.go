@@ -35,7 +35,9 @@ type history struct {
 	mu      sync.Mutex
 	working int
 	token   int64
-	marked  time.Time // newest tick that a run was told is marked
+	marked  time.Time          // newest tick that a run was told is marked
+	done    map[time.Time]bool // ticks whose work returned nil before its ctx ended
+	queues  bool               // a run may have several ticks under one token
 	faults  []string
 }
 
@@ -49,19 +51,25 @@ func (h *history) begins(run *singleton.Run) {
 	if h.working++; h.working > 1 {
 		h.fault("%d runs at a time at tick %v", h.working, run.Tick)
 	}
-	if run.Token() <= h.token {
+	if run.Token() < h.token || run.Token() == h.token && !h.queues {
 		h.fault("token %d after %d", run.Token(), h.token)
 	}
 	h.token = run.Token()
 	if !run.Tick.After(h.marked) {
 		h.fault("tick %v runs after %v was marked", run.Tick, h.marked)
 	}
+	if run.Since.Before(h.marked) || !run.Since.IsZero() && !h.done[run.Since] {
+		h.fault("tick %v runs since %v: marked is %v, done are %v", run.Tick, run.Since, h.marked, h.done)
+	}
 }
 
-func (h *history) ends() {
+func (h *history) ends(run *singleton.Run, done bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.working--
+	if done {
+		h.done[run.Tick] = true
+	}
 }
 
 func (h *history) answered(res singleton.Result) {
@@ -100,7 +108,9 @@ func TestGuaranteeOneRunAtATime(t *testing.T) {
 	}), 0, 6)
 	rapid.Check(t, func(rt *rapid.T) {
 		plan, disturb := deliveries.Draw(rt, "deliveries"), faults.Draw(rt, "faults")
-		h := &history{}
+		j := short
+		j.Policy = rapid.SampledFrom([]job.Policy{job.SkipWhenAlive, job.SkipAtOnce, job.Wait, job.Queue, job.Supersede}).Draw(rt, "policy")
+		h := &history{done: map[time.Time]bool{}, queues: j.Policy == job.Queue}
 		var last singleton.Result
 		var lastErr error
 		var done time.Time
@@ -112,7 +122,7 @@ func TestGuaranteeOneRunAtATime(t *testing.T) {
 			}
 			var all sync.WaitGroup
 			for _, d := range plan {
-				all.Go(func() { h.deliver(w, d) })
+				all.Go(func() { h.deliver(w, j, d) })
 			}
 			all.Wait()
 			for _, stop := range calm {
@@ -120,7 +130,7 @@ func TestGuaranteeOneRunAtATime(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			// Whatever happened before, a newer tick is run, after a lease at most.
-			last, lastErr = w.invoke(w.process("last"), short, w.scheduled(5*time.Minute), does(0))
+			last, lastErr = w.invoke(w.process("last"), j, w.scheduled(5*time.Minute), does(0))
 			done = w.doneTick()
 		})
 		for _, f := range h.faults {
@@ -132,19 +142,20 @@ func TestGuaranteeOneRunAtATime(t *testing.T) {
 	})
 }
 
-func (h *history) deliver(w *world, d delivery) {
+func (h *history) deliver(w *world, j job.Spec, d delivery) {
 	time.Sleep(d.at)
 	p := w.process("")
 	if d.killed > 0 {
 		time.AfterFunc(d.killed, p.kill)
 	}
-	res, _ := w.invoke(p, short, w.scheduled(d.tick), func(ctx context.Context, run *singleton.Run) error {
+	res, _ := w.invoke(p, j, w.scheduled(d.tick), func(ctx context.Context, run *singleton.Run) error {
 		h.begins(run)
-		defer h.ends()
-		if err := does(d.work)(ctx, run); err != nil || !d.fails {
-			return err
+		err := does(d.work)(ctx, run)
+		if err == nil && d.fails {
+			err = errBoom
 		}
-		return errBoom
+		h.ends(run, err == nil)
+		return err
 	})
 	h.answered(res)
 }

@@ -15,15 +15,23 @@ import (
 // marks its tick with the same write. It may change the outcome: a lease that
 // turns out to have been taken over is lost, whatever the work returned, and the
 // tick is not marked; a Commit that turns out to have been applied has completed
-// the tick.
-func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, outcome Outcome, cause error) (Outcome, error) {
+// the tick. takenOn says that the lock is held on, for a tick that waited.
+func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, outcome Outcome, cause error, panicked bool) (_ Outcome, takenOn bool, _ error) {
 	committed := run.did.isCommitted()
-	end := ending{at: time.Now(), outcome: outcome, committed: committed}
+	end := ending{at: time.Now(), outcome: outcome, committed: committed, takesOn: a.mayTakeOn(run, outcome, panicked)}
 	if cause != nil {
 		end.err = cause.Error()
 	}
 	a.ext.ends(end)
 	err := a.free(ctx, lease)
+	if waits, ok := errors.AsType[*pendingError](err); ok {
+		if takenOn = a.takeOn(ctx, lease, waits.tick); takenOn {
+			err = nil
+		} else {
+			a.ext.leaves()
+			err = a.free(ctx, lease)
+		}
+	}
 	if err == nil {
 		run.did.settle(a.ext.seenStep(), false)
 	}
@@ -40,7 +48,7 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 			cause = ended
 		}
 	case outcome == Completed && gone:
-		return Lost, fmt.Errorf("the work returned nil, and then the release found the lease gone: %w", ended)
+		return Lost, false, fmt.Errorf("the work returned nil, and then the release found the lease gone: %w", ended)
 	case outcome == Completed && tick && !committed:
 		a.res.Warning = "the work is done, and the release that marks its tick had no answer: if it was not applied, another delivery of the tick runs it again: " + err.Error()
 	case !gone:
@@ -49,7 +57,7 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 	if committed {
 		a.committed()
 	}
-	return outcome, cause
+	return outcome, takenOn, cause
 }
 
 // committed notes that a Commit was applied.
@@ -113,7 +121,8 @@ func (a *attempt) free(ctx context.Context, lease *lockkit.Lease) error {
 	defer pause.Stop()
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		err := lease.Release(ctx)
-		if _, gone := errors.AsType[*lockkit.EndedError](err); err == nil || gone {
+		_, gone := errors.AsType[*lockkit.EndedError](err)
+		if _, waits := errors.AsType[*pendingError](err); err == nil || gone || waits {
 			return err
 		}
 		pause.Reset(wait)

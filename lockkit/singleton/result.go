@@ -23,6 +23,7 @@ type Result struct {
 	Source   events.Kind `json:"tick_source,omitempty"` // who asked for the run; "source" is slog's own key
 	Attempt  int         `json:"attempt,omitempty"`     // Scheduler's count of deliveries, where it counts
 	Forced   bool        `json:"forced,omitempty"`      // a done tick was to be run again
+	Queued   bool        `json:"queued,omitempty"`      // the tick had waited for the run before it, and ran under the same lease
 	Outcome  Outcome     `json:"outcome,omitempty"`     // how it ended
 	Marked   bool        `json:"marked"`                // the lock's item is known to say that this run completed its tick
 	// Committed: the tick was completed by [Run.Commit], or the items of a run
@@ -95,6 +96,9 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	}
 	if r.Forced {
 		attrs = append(attrs, slog.Bool("forced", true))
+	}
+	if r.Queued {
+		attrs = append(attrs, slog.Bool("queued", true))
 	}
 	text("outcome", string(r.Outcome))
 	attrs = append(attrs, slog.Bool("marked", r.Marked))

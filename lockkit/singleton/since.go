@@ -57,6 +57,15 @@ func cover(tick events.Tick, item lockkit.Item, spec job.Spec) (interval, error)
 		}
 		return c, nil
 	}
+	if spec.Policy == job.Queue && !tick.Force {
+		pending, err := pendingTick(item)
+		if err != nil {
+			return interval{}, err
+		}
+		if pending.After(c.tick) {
+			c.tick = pending
+		}
+	}
 	if live {
 		c.cursor = found
 		// A newer tick was begun: its pages are written, so it is that interval

@@ -45,10 +45,22 @@ func start(ctx context.Context, work Work, run *Run) <-chan returned {
 	return out
 }
 
-// underLease runs the work and releases the lease. The order at the end is
-// fixed: the work has returned, what its transactions came to is known, the
-// release is answered, the line is logged.
+// underLease runs the work and releases the lease; where another tick waits for
+// the run, it does so for that one first. The answer is of the last tick.
 func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result, error) {
+	for {
+		res, takenOn, err := a.oneTick(ctx, lease)
+		if !takenOn {
+			return res, err
+		}
+		a.next()
+	}
+}
+
+// oneTick runs the work for one tick. The order at the end is fixed: the work has
+// returned, what its transactions came to is known, the release is answered, the
+// line is logged.
+func (a *attempt) oneTick(ctx context.Context, lease *lockkit.Lease) (_ Result, takenOn bool, _ error) {
 	bounded, cancel := a.budget.bound(ctx)
 	defer cancel()
 	asked, ask := context.WithCancelCause(bounded)
@@ -82,12 +94,12 @@ func (a *attempt) underLease(ctx context.Context, lease *lockkit.Lease) (Result,
 	}
 	a.settle(ctx, lease, run)
 	outcome, err := a.judge(working, lease, run, r)
-	outcome, err = a.release(ctx, lease, run, outcome, err)
+	outcome, takenOn, err = a.release(ctx, lease, run, outcome, err, r.panicked)
 	res, err := a.finishWith(ctx, outcome, err, r.stack)
 	if r.panicked {
 		panic(r.value) // as if nothing had recovered it; the stack is in the log
 	}
-	return res, err
+	return res, takenOn, err
 }
 
 // covers notes what the run is to cover.

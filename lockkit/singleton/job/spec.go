@@ -49,6 +49,10 @@ const (
 	// Wait contends until only WorkTime is left for the work, also with a live
 	// holder, and skips the tick only then.
 	Wait Policy = "wait"
+	// Queue leaves the tick for the live holder to run before it gives the lock
+	// back, if WorkTime is left then; otherwise the next run covers it. Of several
+	// ticks that wait the newest is run: its interval covers the others.
+	Queue Policy = "queue"
 	// Supersede asks the run of an older tick to stop, contends until only WorkTime
 	// is left, and fails when that run does not stop in time. Any other live holder
 	// makes it skip, and so does one whose predecessor was stopped, so that under a

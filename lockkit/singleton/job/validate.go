@@ -37,7 +37,7 @@ func (s Spec) Validate() error {
 	return errors.Join(faults...)
 }
 
-var policies = []Policy{SkipWhenAlive, SkipAtOnce, Wait, Supersede}
+var policies = []Policy{SkipWhenAlive, SkipAtOnce, Wait, Queue, Supersede}
 
 type report func(format string, args ...any)
 
