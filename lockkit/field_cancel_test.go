@@ -72,6 +72,21 @@ func TestAnAcquireWithoutAnswersLeavesNoLock(t *testing.T) {
 	}
 }
 
+// One that has seen since what became of its write has nothing to give back.
+func TestAHeldLockIsNotGivenBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		t := w.t
+		w.plant(holder("other", "v", "7"))
+		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer})
+		if _, err := w.process().TryAcquire(t.Context(), name, lease); !errors.Is(err, lockkit.ErrHeld) {
+			t.Errorf("got %v, want held", err)
+		}
+		if got := w.counts(); got != (counts{refused: 2}) {
+			t.Errorf("%+v, want the write and the try that tells", got)
+		}
+	})
+}
+
 // A process of an election stops as fast.
 func TestACancelledElectionLeavesNoLock(t *testing.T) {
 	for _, c := range []struct {
