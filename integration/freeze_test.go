@@ -5,10 +5,10 @@ package integration
 import (
 	"context"
 	"net"
+	"net/http"
 	"sync"
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"net/http"
 )
 
 // freezer dials connections of a process that can be frozen, as Lambda does
