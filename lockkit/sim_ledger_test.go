@@ -25,6 +25,8 @@ const (
 	appliedOnce     invariant = "a write is applied once"
 	nobodyHammers   invariant = "nobody hammers the table"
 	nothingLeft     invariant = "nothing is left behind"
+	conflictsPass   invariant = "a conflict passes"
+	oneLane         invariant = "a lease sends one write at a time"
 )
 
 type violation struct {

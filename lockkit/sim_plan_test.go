@@ -13,6 +13,7 @@ type simPlan struct {
 	Lease    time.Duration // of the first process; the unit is a twentieth of it
 	Span     int           // how long the world is disturbed
 	Flavour  flavour
+	Busy     time.Duration // how long a transaction takes the endpoint
 	Item     simOrigin
 	Procs    []procPlan
 	Peers    []peerPlan
@@ -93,6 +94,7 @@ type simDeed int
 const (
 	doNothing simDeed = iota
 	doWrite
+	doCrowd // raw writes from several goroutines, for as long as a renewal is due
 	doTransact
 	doBoth // a transaction, and a renewal while it is under way
 	doRenew
@@ -185,6 +187,7 @@ func drawPlan(t *rapid.T) simPlan {
 		Lease:   rapid.SampledFrom([]time.Duration{2 * time.Second, time.Second, 5 * time.Second, 20 * time.Second}).Draw(t, "lease"),
 		Span:    rapid.IntRange(60, 240).Draw(t, "span"),
 		Flavour: rapid.SampledFrom([]flavour{ordinary, ordinary, deleting, mixed, forward, backward, bounded}).Draw(t, "flavour"),
+		Busy:    rapid.SampledFrom([]time.Duration{0, 40 * time.Millisecond, 10 * time.Millisecond, 2 * time.Millisecond}).Draw(t, "busy"),
 		Item:    rapid.SampledFrom([]simOrigin{itemMissing, itemFree, itemHeldByTheDead}).Draw(t, "item"),
 	}
 	p.Procs = rapid.SliceOfN(rapid.Custom(p.drawProc), 2, 8).Draw(t, "processes")
@@ -226,7 +229,7 @@ func (simPlan) drawRound(t *rapid.T) simRound {
 		Patience: rapid.SampledFrom([]int{200, 200, 60, 10, 2}).Draw(t, "patience"),
 		Lease:    rapid.SampledFrom([]int{4, 4, 8, 3}).Draw(t, "lease"),
 		Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) simStep {
-			return simStep{After: rapid.IntRange(0, 30).Draw(t, "after"), Do: rapid.SampledFrom([]simDeed{doNothing, doWrite, doTransact, doRenew, doAct, doBoth}).Draw(t, "deed")}
+			return simStep{After: rapid.IntRange(0, 30).Draw(t, "after"), Do: rapid.SampledFrom([]simDeed{doNothing, doWrite, doCrowd, doTransact, doRenew, doAct, doBoth}).Draw(t, "deed")}
 		}), 1, 4).Draw(t, "steps"),
 		End:  rapid.SampledFrom([]simEnd{endRelease, endReleaseTwice, endReleaseCancelled, endDie, endDie}).Draw(t, "end"),
 		Rest: rapid.IntRange(0, 30).Draw(t, "rest"),

@@ -53,6 +53,9 @@ func TestInvariantsCatchBadHistories(t *testing.T) {
 		{"a write that failed commits later", answersTrue, func(l *ledger) { l.transacted(1, false, false); l.commit(1, "a", 7, now) }},
 		{"a write that failed had committed", answersTrue, func(l *ledger) { l.commit(1, "a", 7, now); l.transacted(1, false, false) }},
 		{"a write that succeeded did not commit", answersTrue, func(l *ledger) { l.transacted(1, true, false) }},
+		{"a write is fenced off for no reason", answersTrue, func(l *ledger) { l.fencedOff(1, "a", 7) }},
+		{"a conflict is the end", conflictsPass, func(l *ledger) { l.met(1, false) }},
+		{"two writes of a lease at once", oneLane, func(l *ledger) { l.lane(1, 2) }},
 		{"a contender is stuck", takenInTime, func(l *ledger) { l.waited(2, later, l.patience(0, 0)) }},
 		{"a takeover comes early", noEarlyTakeover, func(l *ledger) {
 			l.wrote(lockWrite{time.Second + aLease*97/100, 2, now, heldBy("b", "b1", 8)})
@@ -120,6 +123,8 @@ func TestInvariantsAllowGoodHistories(t *testing.T) {
 			l.sent(1, "UpdateItem", lockKey, "a2", "a")
 			l.wrote(lockWrite{3 * time.Second, 1, now, heldBy("a", "a2", 7)})
 			l.got("a", 7, true)
+			l.lane(1, 1)
+			l.met(1, true)
 			l.commit(1, "a", 7, heldBy("a", "a2", 7))
 			l.transacted(1, true, false)
 			l.wrote(lockWrite{4 * time.Second, 1, heldBy("a", "a2", 7), freeWith(7)})
@@ -131,6 +136,7 @@ func TestInvariantsAllowGoodHistories(t *testing.T) {
 		"taken over after a lease": func(l *ledger) {
 			l.wrote(lockWrite{time.Second + aLease, 2, now, heldBy("b", "b1", 8)})
 			l.lost("a", lockkit.ReasonTakenOver, false)
+			l.fencedOff(1, "a", 7)
 			l.believe(12*time.Second, []believer{{2, "b"}})
 		},
 		"a write without an answer is applied": func(l *ledger) {

@@ -26,15 +26,17 @@ type simProcess struct {
 	locks  *lockkit.LockTable
 
 	// Guarded by the world's mu.
-	sends    map[string]reading // first send of each record version
-	trusts   map[string]reading // of the newest version that each owner knows is on the item
-	troubled time.Duration      // when something was last in its way
-	hurting  int                // requests under way that something is in the way of
-	trap     time.Duration      // how long it is paused once it has sent a write; 0: it is not
-	contends *contention        // the acquire under way
-	burst    int                // requests since burstAt
-	burstAt  time.Duration
-	done     chan struct{} // closed when its goroutine has returned
+	sends     map[string]reading // first send of each record version
+	trusts    map[string]reading // of the newest version that each owner knows is on the item
+	troubled  time.Duration      // when something was last in its way
+	hurting   int                // requests under way that something is in the way of
+	trap      time.Duration      // how long it is paused once it has sent a write; 0: it is not
+	contends  *contention        // the acquire under way
+	conflicts map[string]int     // by operation, in a row
+	lanes     map[string]int     // requests of each lease under way
+	burst     int                // requests since burstAt
+	burstAt   time.Duration
+	done      chan struct{} // closed when its goroutine has returned
 }
 
 // reading is the world's time and the process's clocks at one moment.
@@ -64,7 +66,7 @@ func withoutEnd(ctx context.Context) context.Context { return context.WithoutCan
 func (w *simWorld) newProcess(slot int, cfg procPlan) *simProcess {
 	p := &simProcess{
 		machine: newMachine(cfg.rate(), cfg.Offset, rand.NewPCG(w.plan.Seed, uint64(slot)), w.over), w: w, slot: slot, cfg: cfg,
-		sends: map[string]reading{}, trusts: map[string]reading{}, done: make(chan struct{}),
+		sends: map[string]reading{}, trusts: map[string]reading{}, conflicts: map[string]int{}, lanes: map[string]int{}, done: make(chan struct{}),
 	}
 	p.client = dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("sim", "sim", ""),
@@ -102,6 +104,7 @@ func (p *simProcess) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer p.lane(req.Context(), r)()
 	hurt := p.w.sent(p, r)
 	answers := make(chan simAnswer, 1)
 	p.w.wires.Go(func() { answers <- p.w.carry(p, r, req, hurt) })
@@ -125,6 +128,23 @@ func (p *simProcess) Do(req *http.Request) (*http.Response, error) {
 		return nil, a.err
 	}
 	return a.response(req), nil
+}
+
+// lane notes that a request of a lease is under way, until it is done.
+func (p *simProcess) lane(ctx context.Context, r *simRequest) (done func()) {
+	owner := r.holder()
+	if owner == "" || ctx.Value(rawWrite{}) != nil {
+		return func() {}
+	}
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	p.lanes[owner]++
+	p.w.ledger.lane(p.id, p.lanes[owner])
+	return func() {
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		p.lanes[owner]--
+	}
 }
 
 // carry takes a request to the endpoint, and its answer back.
@@ -171,7 +191,7 @@ func (w *simWorld) carry(p *simProcess, r *simRequest, req *http.Request, hurt h
 func conflictOf(r *simRequest) simAnswer {
 	switch r.operation {
 	case "TransactWriteItems":
-		return cancelledBy(len(r.TransactItems))
+		return cancelledBy(len(r.TransactItems), 0)
 	case "UpdateItem":
 		return failure(http.StatusBadRequest, "TransactionConflictException")
 	default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,13 +44,24 @@ func (u simUpdate) sets(name string) (simValue, bool) {
 	return simValue{}, false
 }
 
+// simAction is one action of a transaction.
+type simAction struct{ Update, ConditionCheck *simUpdate }
+
+func (a simAction) key() string {
+	if a.Update != nil {
+		return a.Update.Key["pk"].S
+	}
+	return a.ConditionCheck.Key["pk"].S
+}
+
 // simRequest is what the simulation reads of a request's body.
 type simRequest struct {
 	operation string
 	body      []byte
 
 	simUpdate
-	TransactItems []struct{ Update *simUpdate }
+	TransactItems      []simAction
+	ClientRequestToken string
 }
 
 func readRequest(req *http.Request) (*simRequest, error) {
@@ -98,6 +110,22 @@ func (r *simRequest) owner() string {
 	}
 	at, _ := u.sets("at")
 	return at.M["owner"].S
+}
+
+// holder is the owner whose lock the request checks, changes or takes.
+func (r *simRequest) holder() string {
+	all := []*simUpdate{&r.simUpdate}
+	for _, i := range r.TransactItems {
+		all = append(all, i.Update, i.ConditionCheck)
+	}
+	for _, u := range all {
+		if u != nil && u.Key["pk"].S == lockKey {
+			if owner := u.ExpressionAttributeValues[":lko"].S; owner != "" {
+				return owner
+			}
+		}
+	}
+	return ""
 }
 
 // lockKey and logKey are the partition keys of the lock and of the item that
@@ -205,9 +233,13 @@ func stateOf(it map[string]types.AttributeValue) lockState {
 	return st
 }
 
-// cancelledBy is a transaction's cancellation by another one under way.
-func cancelledBy(actions int) simAnswer {
-	reasons := `{"Code":"TransactionConflict","Message":"simulated"}` + strings.Repeat(`,{"Code":"None"}`, max(actions-1, 0))
-	body := `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"simulated","CancellationReasons":[` + reasons + `]}`
+// cancelledBy is a transaction's cancellation by another one under way on the
+// items of some of its actions.
+func cancelledBy(actions int, where ...int) simAnswer {
+	reasons := slices.Repeat([]string{`{"Code":"None"}`}, actions)
+	for _, i := range where {
+		reasons[i] = `{"Code":"TransactionConflict","Message":"simulated"}`
+	}
+	body := `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"simulated","CancellationReasons":[` + strings.Join(reasons, ",") + `]}`
 	return simAnswer{status: http.StatusBadRequest, body: []byte(body)}
 }

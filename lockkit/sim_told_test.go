@@ -34,6 +34,29 @@ func (l *ledger) transacted(id int, success, unknown bool) {
 	}
 }
 
+// fencedOff judges what the sender of a write was told: that it does not hold the
+// lock.
+func (l *ledger) fencedOff(process int, owner string, token int64) {
+	if l.item.owner == owner && l.item.token == token {
+		l.broken(answersTrue, "a write of process %d was fenced off, and it holds the lock: %v", process, l.item)
+	}
+}
+
+// met judges a transaction that ended with a conflict, and whether it had to:
+// its lease is over, or its caller has given up.
+func (l *ledger) met(process int, over bool) {
+	if !over {
+		l.broken(conflictsPass, "a transaction of process %d failed with a conflict, and could have been tried again", process)
+	}
+}
+
+// lane judges how many writes of one lease are under way at once.
+func (l *ledger) lane(process, writes int) {
+	if writes > 1 {
+		l.broken(oneLane, "process %d has %d writes of one lease under way", process, writes)
+	}
+}
+
 // got judges what an acquire returned.
 func (l *ledger) got(owner string, token int64, held bool) {
 	t := l.tenures[owner]

@@ -30,9 +30,19 @@ func (p *simProcess) do(ctx context.Context, l *lockkit.Lease, d simDeed) {
 	defer stop()
 	switch d {
 	case doWrite:
-		_, _ = p.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: []types.TransactWriteItem{l.ConditionCheck(), logWrite(l, p.w.newWrite())},
-		})
+		p.write(ctx, l)
+	case doCrowd:
+		var crowd sync.WaitGroup
+		for i := range 3 {
+			crowd.Go(func() {
+				for range 8 {
+					if p.sleep(ctx, p.w.plan.unit()+apart(i)) {
+						p.write(ctx, l)
+					}
+				}
+			})
+		}
+		crowd.Wait()
 	case doTransact:
 		p.transact(ctx, l)
 	case doBoth:
@@ -57,6 +67,49 @@ func (p *simProcess) do(ctx context.Context, l *lockkit.Lease, d simDeed) {
 	}
 }
 
+// rawWrite marks the ctx of a request that is none of lockkit's.
+type rawWrite struct{}
+
+// write sends a transaction of the caller's own with the held check in it, and
+// again after a conflict.
+func (p *simProcess) write(ctx context.Context, l *lockkit.Lease) {
+	id := p.w.newWrite()
+	ctx = context.WithValue(ctx, rawWrite{}, true)
+	for {
+		_, err := p.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+			TransactItems: []types.TransactWriteItem{l.ConditionCheck(), logWrite(l, id)},
+		})
+		why := whyCancelled(err)
+		if why == "TransactionConflict" && p.sleep(ctx, 20*time.Millisecond) {
+			continue
+		}
+		if state, _ := p.status(); state == dead {
+			return
+		}
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		p.w.ledger.transacted(id, err == nil, err != nil && why == "")
+		if why == "ConditionalCheckFailed" {
+			p.w.ledger.fencedOff(p.id, l.Owner(), l.Token())
+		}
+		return
+	}
+}
+
+// whyCancelled is the code of the first reason why a transaction was cancelled.
+func whyCancelled(err error) string {
+	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
+		return ""
+	}
+	for _, r := range cancelled.CancellationReasons {
+		if code := aws.ToString(r.Code); code != "None" {
+			return code
+		}
+	}
+	return "none"
+}
+
 func (p *simProcess) transact(ctx context.Context, l *lockkit.Lease) {
 	id := p.w.newWrite()
 	err := l.Transact(ctx, logWrite(l, id))
@@ -67,6 +120,9 @@ func (p *simProcess) transact(ctx context.Context, l *lockkit.Lease) {
 	defer p.w.mu.Unlock()
 	p.w.tell("process %d: transaction %d: %v", p.id, id, err)
 	p.w.ledger.transacted(id, err == nil, errors.Is(err, lockkit.ErrUnknownOutcome))
+	if whyCancelled(err) == "TransactionConflict" {
+		p.w.ledger.met(p.id, ctx.Err() != nil || !lockkit.Believes(l))
+	}
 }
 
 // newWrite numbers the fenced writes.

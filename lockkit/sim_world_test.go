@@ -33,6 +33,8 @@ type simWorld struct {
 	peers     []*simPeer
 	holds     []*simHold
 	harms     []*harmful
+	underway  []*underway
+	overlaps  int  // writes that met a transaction
 	numbered  int  // fenced writes
 	calm      bool // the disturbed part is over
 	trace     []string
@@ -134,6 +136,9 @@ func (w *simWorld) delivered(p *simProcess, r *simRequest, a simAnswer, hurt har
 func (w *simWorld) apply(p *simProcess, r *simRequest, req *http.Request) simAnswer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if refusal, ok := w.admit(p, r); !ok {
+		return refusal
+	}
 	before, written := w.item(), w.logged()
 	res, err := w.db.Do(r.again(req))
 	if err == nil {

@@ -36,6 +36,7 @@ func contenderMutants() []mutant {
 		one("memory begins anew at every look", "memory.go", "ok && o.owner == r.owner && o.version == r.version", "false && ok && o.owner == r.owner"),
 		one("memory does not see a new version", "memory.go", "o.owner == r.owner && o.version == r.version", "o.owner == r.owner"),
 		one("a first look takes the holder for alive", "rhythm.go", "changed = !first && rec.version", "changed = rec.version"),
+		one("an acquire does not ride out a conflict", "request.go", "errors.Is(err, errTimeout) || conflict(err)", "errors.Is(err, errTimeout)"),
 		one("giving up an acquire frees any holder's lock", "abandon.go", `"#lko = :lko"`, `"#lko = :lko OR attribute_exists(#lko)"`),
 		one("an acquire overwrites what others put on the item", "take.go", "	if !s.extended {\n", "	w.drop(\"#note\", \"note\")\n	if !s.extended {\n"),
 		one("a wall clock ahead takes over at once", "contend.go", "o.until.Add(c.t.cfg.skew).Sub(now.wall)", "o.until.Add(-c.t.cfg.skew).Sub(now.wall)"),

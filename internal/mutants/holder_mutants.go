@@ -62,6 +62,25 @@ func holderMutants() []mutant {
 		one("the held check accepts a later holder", "table.go", `"#lko = :lko AND #lkf = :lkf"`, `"(#lko = :lko OR attribute_exists(#lko)) AND #lkf >= :lkf"`),
 		one("a transaction without an answer is composed anew", "transact.go", "		b.unknown = true\n", "		*tx = nil\n"),
 		one("a conflict makes a transaction without an answer anew", "transact.go", "	if !b.unknown {\n		*tx = nil\n	}\n", "	*tx = nil\n"),
+		one("a renewal takes a conflict for a loss", "renew.go", "	if !ok {\n		return err\n	}\n	if !brought {\n", `	if conflict(err) {
+		return l.end(ReasonTakenOver, "a conflict", err)
+	}
+	if !ok {
+		return err
+	}
+	if !brought {
+`),
+		one("a renewal that met a conflict is not tried again", "renew.go", "	l.arm(pause)\n", "	if !conflict(err) {\n		l.arm(pause)\n	}\n"),
+		one("a transaction that met a conflict is not tried again", "transact.go", `"None", "TransactionConflict", `, `"None", `),
+		{"writes of a lease overlap", []edit{
+			{"lease.go", "	case <-ctx.Done():\n		return ctx.Err()\n	}\n", "	default:\n		return nil\n	}\n"},
+			{"lease.go", "func (l *Lease) leave() { <-l.lane }", `func (l *Lease) leave() {
+	select {
+	case <-l.lane:
+	default:
+	}
+}`},
+		}},
 		one("a process that is gone soon holds on", "lease.go", "	if !l.until.IsZero() {\n", "	if false {\n"),
 	}
 }
