@@ -94,7 +94,8 @@ type simDeed int
 const (
 	doNothing simDeed = iota
 	doWrite
-	doCrowd // raw writes from several goroutines, for as long as a renewal is due
+	doFenced
+	doCrowd // writes from several goroutines, for as long as it takes a renewal to be due
 	doTransact
 	doBoth // a transaction, and a renewal while it is under way
 	doRenew
@@ -229,7 +230,7 @@ func (simPlan) drawRound(t *rapid.T) simRound {
 		Patience: rapid.SampledFrom([]int{200, 200, 60, 10, 2}).Draw(t, "patience"),
 		Lease:    rapid.SampledFrom([]int{4, 4, 8, 3}).Draw(t, "lease"),
 		Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) simStep {
-			return simStep{After: rapid.IntRange(0, 30).Draw(t, "after"), Do: rapid.SampledFrom([]simDeed{doNothing, doWrite, doCrowd, doTransact, doRenew, doAct, doBoth}).Draw(t, "deed")}
+			return simStep{After: rapid.IntRange(0, 30).Draw(t, "after"), Do: rapid.SampledFrom([]simDeed{doNothing, doWrite, doFenced, doCrowd, doTransact, doRenew, doAct, doBoth}).Draw(t, "deed")}
 		}), 1, 4).Draw(t, "steps"),
 		End:  rapid.SampledFrom([]simEnd{endRelease, endReleaseTwice, endReleaseCancelled, endDie, endDie}).Draw(t, "end"),
 		Rest: rapid.IntRange(0, 30).Draw(t, "rest"),

@@ -33,22 +33,28 @@ func (p *simProcess) do(ctx context.Context, l *lockkit.Lease, d simDeed) {
 		p.write(ctx, l)
 	case doCrowd:
 		var crowd sync.WaitGroup
-		for i := range 3 {
+		for i := range 4 {
 			crowd.Go(func() {
 				for range 8 {
-					if p.sleep(ctx, p.w.plan.unit()+apart(i)) {
+					switch {
+					case !p.sleep(ctx, p.w.plan.unit()+apart(i)):
+					case i%2 == 0:
 						p.write(ctx, l)
+					default:
+						p.deliver(ctx, l, l.Write)
 					}
 				}
 			})
 		}
 		crowd.Wait()
 	case doTransact:
-		p.transact(ctx, l)
+		p.deliver(ctx, l, l.Transact)
+	case doFenced:
+		p.deliver(ctx, l, l.Write)
 	case doBoth:
 		for range 3 {
 			var both sync.WaitGroup
-			both.Go(func() { p.transact(ctx, l) })
+			both.Go(func() { p.deliver(ctx, l, l.Transact) })
 			if p.sleep(ctx, 20*time.Millisecond) {
 				p.do(ctx, l, doRenew)
 			}
@@ -79,8 +85,8 @@ func (p *simProcess) write(ctx context.Context, l *lockkit.Lease) {
 		_, err := p.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 			TransactItems: []types.TransactWriteItem{l.ConditionCheck(), logWrite(l, id)},
 		})
-		why := whyCancelled(err)
-		if why == "TransactionConflict" && p.sleep(ctx, 20*time.Millisecond) {
+		why := lockkit.WhyCancelled(err, 0)
+		if why == lockkit.CancelledByConflict && p.sleep(ctx, 20*time.Millisecond) {
 			continue
 		}
 		if state, _ := p.status(); state == dead {
@@ -88,31 +94,18 @@ func (p *simProcess) write(ctx context.Context, l *lockkit.Lease) {
 		}
 		p.w.mu.Lock()
 		defer p.w.mu.Unlock()
-		p.w.ledger.transacted(id, err == nil, err != nil && why == "")
-		if why == "ConditionalCheckFailed" {
+		p.w.ledger.transacted(id, err == nil, err != nil && why == lockkit.NotCancelled)
+		if why == lockkit.CancelledLeaseLost {
 			p.w.ledger.fencedOff(p.id, l.Owner(), l.Token())
 		}
 		return
 	}
 }
 
-// whyCancelled is the code of the first reason why a transaction was cancelled.
-func whyCancelled(err error) string {
-	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
-	if !ok {
-		return ""
-	}
-	for _, r := range cancelled.CancellationReasons {
-		if code := aws.ToString(r.Code); code != "None" {
-			return code
-		}
-	}
-	return "none"
-}
-
-func (p *simProcess) transact(ctx context.Context, l *lockkit.Lease) {
+// deliver sends a write by the lease's own means, Write or Transact.
+func (p *simProcess) deliver(ctx context.Context, l *lockkit.Lease, send func(context.Context, ...types.TransactWriteItem) error) {
 	id := p.w.newWrite()
-	err := l.Transact(ctx, logWrite(l, id))
+	err := send(ctx, logWrite(l, id))
 	if state, _ := p.status(); state == dead {
 		return
 	}
@@ -120,7 +113,7 @@ func (p *simProcess) transact(ctx context.Context, l *lockkit.Lease) {
 	defer p.w.mu.Unlock()
 	p.w.tell("process %d: transaction %d: %v", p.id, id, err)
 	p.w.ledger.transacted(id, err == nil, errors.Is(err, lockkit.ErrUnknownOutcome))
-	if whyCancelled(err) == "TransactionConflict" {
+	if lockkit.WhyCancelled(err, 0) == lockkit.CancelledByConflict {
 		p.w.ledger.met(p.id, ctx.Err() != nil || !lockkit.Believes(l))
 	}
 }

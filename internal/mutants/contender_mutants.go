@@ -27,11 +27,11 @@ func contenderMutants() []mutant {
 	}
 `),
 		one("tokens of a new item start at 1", "take.go", "{ return sent.wall.UnixMilli() }", "{ _ = sent; return 0 }"),
-		one("an acquire without an answer is taken for held", "contend.go", "	if !ok {\n		if ctx.Err() != nil {", `	if !ok {
-		if transient(err) {
-			return c.won(ctx, c.last.token+1, version, sent, nil), record{}, nil
-		}
-		if ctx.Err() != nil {`),
+		one("an acquire without an answer is taken for held", "contend.go", "	item, brought, ok := refused(err)\n", `	if transient(err) {
+		return c.won(ctx, c.last.token+1, version, sent, nil), record{}, nil
+	}
+	item, brought, ok := refused(err)
+`),
 		one("a lost answer is not recognised", "contend.go", "	if rec.held() && rec.owner == c.owner {", "	if false {"),
 		one("memory begins anew at every look", "memory.go", "ok && o.owner == r.owner && o.version == r.version", "false && ok && o.owner == r.owner"),
 		one("memory does not see a new version", "memory.go", "o.owner == r.owner && o.version == r.version", "o.owner == r.owner"),

@@ -60,8 +60,8 @@ func holderMutants() []mutant {
 		one("the end of a lease leaves its contexts alone", "lease.go", "		w.cancel(ended)\n", "		_ = w\n"),
 		one("the end of a lease leaves its timer", "lease.go", "	l.alarm.Stop()\n", ""),
 		one("the held check accepts a later holder", "table.go", `"#lko = :lko AND #lkf = :lkf"`, `"(#lko = :lko OR attribute_exists(#lko)) AND #lkf >= :lkf"`),
-		one("a transaction without an answer is composed anew", "transact.go", "		b.unknown = true\n", "		*tx = nil\n"),
-		one("a conflict makes a transaction without an answer anew", "transact.go", "	if !b.unknown {\n		*tx = nil\n	}\n", "	*tx = nil\n"),
+		one("a transaction without an answer is composed anew", "deliver.go", "		(*b).unanswered = true\n", "		*b = nil\n"),
+		one("a conflict makes a transaction without an answer anew", "transact.go", "	if !b.unanswered {\n		*under = nil\n	}\n", "	*under = nil\n"),
 		one("a renewal takes a conflict for a loss", "renew.go", "	if !ok {\n		return err\n	}\n	if !brought {\n", `	if conflict(err) {
 		return l.end(ReasonTakenOver, "a conflict", err)
 	}
@@ -71,9 +71,10 @@ func holderMutants() []mutant {
 	if !brought {
 `),
 		one("a renewal that met a conflict is not tried again", "renew.go", "	l.arm(pause)\n", "	if !conflict(err) {\n		l.arm(pause)\n	}\n"),
-		one("a transaction that met a conflict is not tried again", "transact.go", `"None", "TransactionConflict", `, `"None", `),
+		one("a transaction that met a conflict is not tried again", "deliver.go", "CancelledByConflict, CancelledByThrottling:", "CancelledByThrottling:"),
 		{"writes of a lease overlap", []edit{
-			{"lease.go", "	case <-ctx.Done():\n		return ctx.Err()\n	}\n", "	default:\n		return nil\n	}\n"},
+			{"lease.go", "	case <-ctx.Done():\n		return ctxError(ctx)\n	}\n", "	default:\n		return nil\n	}\n"},
+			{"deliver.go", "l.leave(); <-turn }", "l.leave() }"},
 			{"lease.go", "func (l *Lease) leave() { <-l.lane }", `func (l *Lease) leave() {
 	select {
 	case <-l.lane:
@@ -81,6 +82,9 @@ func holderMutants() []mutant {
 	}
 }`},
 		}},
+		one("a write takes a new request token for every try", "deliver.go", "		(*b).unanswered = true\n", "		(*b).unanswered, (*b).in.ClientRequestToken = true, nil\n"),
+		one("a write without an answer counts as failed", "deliver.go", "	if b != nil && b.unanswered {\n", "	if false {\n"),
+		one("a write is not fenced", "write.go", "	// The item in the way says", "	*check.ConditionCheck.ConditionExpression += \" OR attribute_exists(#lkf)\"\n	// The item in the way says"),
 		one("a process that is gone soon holds on", "lease.go", "	if !l.until.IsZero() {\n", "	if false {\n"),
 	}
 }
