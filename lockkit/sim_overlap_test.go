@@ -7,9 +7,15 @@ import (
 )
 
 // mostConflicts is how often in a row the endpoint answers a process with a
-// conflict. Then the other side gets it: that a lease is lost because every
-// renewal of it meets a transaction is documented, and not what is looked for.
-const mostConflicts = 2
+// conflict. Then the other side gets it: that many raw writes can cost a short
+// lease, because all of its few renewals meet one of them, is documented, and not
+// what is looked for.
+func (p simPlan) mostConflicts() int {
+	if p.Lease < 2*time.Second {
+		return 1
+	}
+	return 2
+}
 
 // underway is a transaction that the endpoint has begun and not yet committed.
 type underway struct {
@@ -30,10 +36,12 @@ func (w *simWorld) admit(p *simProcess, r *simRequest) (refusal simAnswer, ok bo
 	if i := slices.IndexFunc(w.underway, in); i >= 0 {
 		other := w.underway[i]
 		w.overlaps++
-		switch mine, theirs := p.conflicts[r.operation], other.p.conflicts[other.r.operation]; {
+		mine, theirs := p.conflicts[r.operation], other.p.conflicts[other.r.operation]
+		most := w.plan.mostConflicts()
+		switch {
 		case r.ClientRequestToken != "" && r.ClientRequestToken == other.r.ClientRequestToken:
 			return failure(http.StatusBadRequest, "TransactionInProgressException"), false
-		case mine < mostConflicts && (theirs >= mostConflicts || w.overlaps%2 == 0):
+		case mine < most && (theirs >= most || w.overlaps%2 == 0):
 			w.tell("process %d: %s meets a transaction of process %d", p.id, r.operation, other.p.id)
 			p.conflicts[r.operation]++
 			return r.conflict(other.r), false
