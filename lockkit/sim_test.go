@@ -1,6 +1,7 @@
 package lockkit_test
 
 import (
+	"flag"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,7 @@ import (
 // TestAWorldIsPlayedAgain), so once one has failed, the others are played twice
 // before they count as such that do not fail.
 func TestSimulation(t *testing.T) {
+	fewWorlds(t)
 	tries := 1
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan(rt)
@@ -35,4 +37,26 @@ func TestSimulation(t *testing.T) {
 			rt.Fatalf("broken: %s", v.of)
 		}
 	})
+}
+
+// fewWorlds makes the simulation small where no flag says how large it is to be:
+// under the race detector a world takes a quarter of a second, and it is the long
+// runs that find what is rare.
+func fewWorlds(t *testing.T) {
+	const checks = "rapid.checks"
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == checks })
+	if given {
+		return
+	}
+	f := flag.Lookup(checks)
+	usual := f.Value.String()
+	t.Cleanup(func() {
+		if err := f.Value.Set(usual); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := f.Value.Set("30"); err != nil {
+		t.Fatal(err)
+	}
 }
