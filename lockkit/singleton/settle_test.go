@@ -137,3 +137,37 @@ func TestCommitLeftUnderWayIsSettled(t *testing.T) {
 		})
 	}
 }
+
+// The release was applied and its answer lost, and the item that its second try
+// meets is a successor's, who has committed meanwhile: that is no proof for the
+// Commit that never arrived.
+func TestSuccessorsCommitIsNotTakenForOnesOwn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		calm := w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultBlackHole, Count: -1})
+		second := make(chan singleton.Result, 1)
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			err := commits(short, run)
+			calm()
+			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultBlackHole, Count: 2}) // the looks
+			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer, Wait: 400 * time.Millisecond})
+			go func() {
+				time.Sleep(1100 * time.Millisecond)
+				res, _ := w.invoke(w.process("b"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+					return errors.Join(commits(ctx, run), does(10*time.Second)(ctx, run))
+				})
+				second <- res
+			}()
+			return err
+		})
+		w.want(res, err, singleton.OutOfTime)
+		if res.Committed || res.Marked || !errors.Is(err, lockkit.ErrUnknownOutcome) {
+			t.Errorf("first: %+v", res)
+		}
+		if res := <-second; res.Outcome != singleton.Completed || !res.Committed || res.WaitedMS != 0 {
+			t.Errorf("second: %+v", res)
+		}
+		w.wantSum("1", w.due)
+	})
+}
