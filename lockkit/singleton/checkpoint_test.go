@@ -120,6 +120,9 @@ func TestLateTickFinishesANewerOneThatWasBegun(t *testing.T) {
 		w.want(res, err, singleton.Completed)
 		w.wantPages(3)
 		newer := w.due.Add(2 * time.Minute)
+		if prev := w.item()["prev"].(*types.AttributeValueMemberM).Value["t"].(*types.AttributeValueMemberN).Value; prev != strconv.FormatInt(newer.UnixMilli(), 10) {
+			t.Errorf("the record is of tick %s, want the one that was run", prev)
+		}
 		w.wantSum("1", newer)
 		if !res.Tick.Equal(w.due.Add(time.Minute)) || !res.RunsTick.Equal(newer) || log.one(t)["runs_tick"] == nil {
 			t.Errorf("%+v", res)
