@@ -252,3 +252,35 @@ func TestTransactionsOfManyGoroutinesTakeTurns(t *testing.T) {
 		w.wantSum("1", w.due)
 	})
 }
+
+func TestStepThatSomebodyElseRaisedIsAnError(t *testing.T) {
+	inWorld(t, func(w *world) {
+		begin := time.Now()
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			w.put(map[string]av{"step": n(99)})
+			return commits(ctx, run)
+		})
+		w.want(res, err, singleton.Failed)
+		if !strings.Contains(err.Error(), "is 99") || time.Since(begin) > time.Second {
+			t.Errorf("after %s: %v", time.Since(begin), err)
+		}
+		w.wantSum("0", time.Time{})
+	})
+}
+
+func TestErrorNamesTheCommitThatFailedAndNotTheSecond(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultError, Code: "AccessDeniedException"})
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			if commits(ctx, run) == nil || commits(ctx, run) == nil {
+				t.Error("a Commit succeeded")
+			}
+			return nil
+		})
+		w.want(res, err, singleton.Failed)
+		if !strings.Contains(err.Error(), "AccessDenied") {
+			t.Error(err)
+		}
+		w.wantSum("0", time.Time{})
+	})
+}
