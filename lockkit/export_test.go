@@ -2,6 +2,7 @@ package lockkit
 
 import (
 	"context"
+	"strconv"
 	"time"
 )
 
@@ -36,4 +37,16 @@ func Believes(l *Lease) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ended == nil && l.left(now) > 0
+}
+
+// Remember makes a LockTable see n held locks, and returns how many it remembers
+// and whether the newest is among them.
+func Remember(t *LockTable, n int) (remembered int, newest bool) {
+	name := ""
+	for i := range n {
+		name = strconv.Itoa(i)
+		t.memory.see(name, record{owner: "other", version: "v"}, t.clock.now().mono)
+	}
+	_, newest = t.memory.get(name)
+	return len(t.memory.seen), newest
 }
