@@ -104,6 +104,11 @@ func (a *attempt) takeover(lease *lockkit.Lease) *Takeover {
 		t.UnknownClient = true
 		return t
 	}
+	if !r.Ended.IsZero() {
+		// It released just before the acquire that was to take the lock over was
+		// applied, and that one's answer, which would have told, was lost.
+		return nil
+	}
 	t.Tick, t.Started, t.RequestID, t.LogStream = r.Tick, r.Started, r.RequestID, r.LogStream
 	t.Cursor = a.ext.leftCursor()
 	return t

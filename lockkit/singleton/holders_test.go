@@ -13,6 +13,7 @@ import (
 
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/locktest"
 	"github.com/solotick/solotick/lockkit/singleton"
 	"github.com/solotick/solotick/lockkit/singleton/job"
 )
@@ -141,6 +142,30 @@ func TestDeadRecordIsFoundWhenTheAcquiresAnswerIsLost(t *testing.T) {
 		w.want(res, err, singleton.Completed)
 		if got := res.Takeover; got == nil || got.UnknownClient || got.RequestID != "req-dead" || got.Holder != "pod-1" {
 			t.Errorf("takeover %+v", got)
+		}
+	})
+}
+
+// The write that was to take the lock over finds it released, and its answer, which
+// would have told, is lost.
+func TestAHolderThatReleasedInTimeWasNotTakenOver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.crash("pod-1", spec, w.scheduled(0))
+		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Skip: 1, Kind: locktest.FaultLate, Wait: 2 * time.Second})
+		calm := w.db.Inject(locktest.Fault{Operation: "UpdateItem", Skip: 1, Count: -1, Kind: locktest.FaultFailBefore})
+		time.AfterFunc(spec.Lease+time.Second, func() {
+			record := w.item()["run"].(*types.AttributeValueMemberM).Value
+			record["e"], record["o"] = n(time.Now().UnixMilli()), s("failed")
+			w.put(map[string]av{"owner": nil, "run": nil, "prev": &types.AttributeValueMemberM{Value: record}})
+		})
+		time.AfterFunc(spec.Lease+500*time.Millisecond, func() {
+			read := w.db.Inject(locktest.Fault{Operation: "GetItem", Count: -1, Kind: locktest.FaultFailBefore})
+			time.AfterFunc(2500*time.Millisecond, func() { calm(); read() })
+		})
+		res, err := w.invoke(w.process("pod-2"), spec, w.scheduled(0), does(0))
+		w.want(res, err, singleton.Completed)
+		if res.Takeover != nil || res.WaitedMS < (spec.Lease+3*time.Second).Milliseconds() {
+			t.Errorf("after %d ms: takeover %+v", res.WaitedMS, res.Takeover)
 		}
 	})
 }
