@@ -121,6 +121,26 @@ func TestAcquireWaitsForARelease(t *testing.T) {
 	})
 }
 
+// What a process remembers of a holder is no takeover once others have had the
+// lock since, also where the answer that would have told is lost.
+func TestAHolderSeenLongAgoIsNotTakenOverByALostAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		t := w.t
+		l, p := w.acquire(w.process()), w.process()
+		if _, err := p.TryAcquire(t.Context(), name, lease); !errors.Is(err, lockkit.ErrHeld) {
+			t.Fatalf("got %v, want held", err)
+		}
+		w.release(l)
+		w.release(w.acquire(w.process()))
+		w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer})
+		next := w.acquire(p)
+		if former, ok := next.Takeover(); ok || next.Token() != l.Token()+2 {
+			t.Errorf("token %d after %d, taken over from %+v", next.Token(), l.Token(), former)
+		}
+		w.release(next)
+	})
+}
+
 func TestAcquireEndsWithItsContext(t *testing.T) {
 	cause := errors.New("shutting down")
 	for _, c := range []struct {

@@ -184,6 +184,9 @@ func (c *contender) judge(ctx context.Context, item Item) (*Lease, record, error
 	}
 	if rec.held() && rec.owner == c.owner {
 		if sent, ok := c.sent.sent(rec.version); ok {
+			if c.over.token+1 != rec.token {
+				c.over = observation{} // the holder it was to be taken from had gone, and others since
+			}
 			return c.won(ctx, rec.token, rec.version, sent, item), rec, nil
 		}
 	}

@@ -218,7 +218,9 @@ func (l *ledger) acquired(w lockWrite) {
 
 // notes keeps what later judgements need.
 func (l *ledger) notes(w lockWrite) {
-	if w.after.version != w.before.version || w.after.owner != w.before.owner {
+	// A copy of an acquire that arrives after the release has the version that the
+	// first one had, and nobody behind it.
+	if w.after.version != w.before.version {
 		l.version = w.at
 	}
 	if w.process != 0 {
