@@ -1,8 +1,9 @@
-// Command mutants tests the simulation of the lock: it plants one bug at a time
-// in lockkit and expects the simulation, and nothing else, to fail.
+// Command mutants tests the simulations of the lock and of whole jobs: it plants
+// one bug at a time in lockkit or in singleton, and expects the simulation of that
+// package, and nothing else, to fail.
 //
 //	go run ./internal/mutants            all of them
-//	go run ./internal/mutants -only wall those whose name contains "wall"
+//	go run ./internal/mutants -only wall those whose package and name contain "wall"
 //
 // A bug is a replacement of text that must occur exactly once, so a mutant whose
 // place is gone is an error and not a success. No file is touched: the go command

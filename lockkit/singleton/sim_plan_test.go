@@ -58,27 +58,6 @@ type simFault struct {
 	Wait      time.Duration
 }
 
-// simControl is what an operator does.
-type simControl struct {
-	At   time.Duration
-	Kind simOrder
-	For  time.Duration // of a pause; 0: until it is ended
-}
-
-// simOrder is a kind of control.
-type simOrder int
-
-const (
-	orderPause simOrder = iota
-	orderResume
-	orderStop      // the holder of that moment
-	orderStopStale // a holder before that
-)
-
-func (o simOrder) String() string {
-	return [...]string{"pause", "resume", "stop", "stop a former holder"}[o]
-}
-
 const (
 	simTicks = 6
 	lastTick = 15               // due when everything is quiet

@@ -62,6 +62,7 @@ func (l *ledger) said(s said) {
 		if !s.troubled {
 			untrue("nothing was in its way: " + s.err.Error())
 		}
+	default: // failed, lost, out of time: whatever happened to the work
 	}
 	if s.res.Outcome != singleton.Completed && (s.res.Marked || s.res.Committed) {
 		untrue("and says that the tick is completed")
@@ -136,6 +137,11 @@ func (l *ledger) pausedIn(from, to time.Time) bool {
 	return false
 }
 
+// open reports whether the run left open what became of its tick.
+func (e ending) open() bool {
+	return e.unknown && (e.outcome == singleton.Lost || e.outcome == singleton.OutOfTime)
+}
+
 // settled checks, when nothing is under way any more, that what every run wrote is
 // what it told.
 func (l *ledger) settled(told map[int64]ending) {
@@ -144,7 +150,7 @@ func (l *ledger) settled(told map[int64]ending) {
 		if !ok {
 			continue // it died
 		}
-		if !t.raised.IsZero() && told.outcome != singleton.Completed && !told.unknown {
+		if !t.raised.IsZero() && told.outcome != singleton.Completed && !told.open() {
 			l.broken(recordedTold, "token %d completed tick %s and told: %s", token, hour(t.raised), told.outcome)
 		}
 		// A Commit without an answer may turn out by the release's to have been

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit"
@@ -20,11 +18,8 @@ import (
 	"github.com/solotick/solotick/lockkit/singleton/job"
 )
 
-// What is simulated.
-var (
-	simPolicies = []job.Policy{job.SkipWhenAlive, job.SkipAtOnce, job.Wait}
-	simOrders   = []simOrder{orderPause, orderResume, orderStop, orderStop, orderStopStale}
-)
+// simPolicies are those that are simulated.
+var simPolicies = []job.Policy{job.SkipWhenAlive, job.SkipAtOnce, job.Wait}
 
 // simWorld plays a plan. Its processes live until they are killed.
 type simWorld struct {
@@ -40,8 +35,8 @@ type simWorld struct {
 	made    int        // processes
 	sent    int        // requests
 	slots   map[int]*simProcess
-	working map[int64]context.Context // of works, by token
-	told    map[int64]ending          // what was told of a token
+	working map[int64]func() error // the Err of each work's ctx, by token
+	told    map[int64]ending       // what was told of a token
 	ledger  *ledger
 	trace   []string
 }
@@ -60,7 +55,7 @@ const simEnd = 10 * time.Minute
 func simulate(ctx context.Context, p jobPlan) *simWorld {
 	w := &simWorld{
 		plan: p, base: time.Now().UTC(), db: locktest.New(), over: make(chan struct{}),
-		slots: map[int]*simProcess{}, working: map[int64]context.Context{}, told: map[int64]ending{}, ledger: newLedger(p.Policy),
+		slots: map[int]*simProcess{}, working: map[int64]func() error{}, told: map[int64]ending{}, ledger: newLedger(p.Policy),
 	}
 	if err := errors.Join(locktest.CreateTable(ctx, w.db.Client(), table, "pk", "sk"), locktest.CreateTable(ctx, w.db.Client(), effects, "pk", "")); err != nil {
 		panic(err)
@@ -186,13 +181,13 @@ func (w *simWorld) begins(ctx context.Context, run *singleton.Run, d simDelivery
 	w.tell("token %d works on tick %s since %s, cursor %q", token, hour(run.Tick), hour(run.Since), run.Cursor)
 	if ctx.Err() == nil {
 		for other, theirs := range w.working {
-			if theirs.Err() == nil {
+			if theirs() == nil {
 				w.ledger.broken(oneAtATime, "the runs of tokens %d and %d work at a time", other, token)
 			}
 		}
 		w.ledger.begins(token, run.Tick, d.Force)
 	}
-	w.working[token] = ctx
+	w.working[token] = ctx.Err
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -262,39 +257,4 @@ func (w *simWorld) saw(process int, operation string, item lockkit.Item) {
 func (w *simWorld) counts(n int) (normal, forced int64) {
 	item := w.db.Item(effects, unitKey(n))
 	return numberIn(item["n"]), numberIn(item["forced"])
-}
-
-// order does what an operator does, in one step.
-func (w *simWorld) order(c simControl) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	item := w.lock()
-	if item == nil {
-		return
-	}
-	now, next := time.Now(), maps.Clone(item)
-	held := readState(item)
-	switch c.Kind {
-	case orderPause:
-		pause := lockkit.Item{"id": s("p"), "at": n(now.UnixMilli())}
-		if c.For > 0 {
-			pause["until"] = n(now.Add(c.For).UnixMilli())
-		}
-		next[lockkit.AttrPaused] = &types.AttributeValueMemberM{Value: pause}
-	case orderResume:
-		delete(next, lockkit.AttrPaused)
-	case orderStop, orderStopStale:
-		if held.owner == "" {
-			return
-		}
-		token := held.token
-		if c.Kind == orderStopStale {
-			token--
-		}
-		next[lockkit.AttrStop] = &types.AttributeValueMemberM{Value: lockkit.Item{"token": n(token), "by": s("operator")}}
-	}
-	if err := w.db.Put(table, next); err != nil {
-		panic(err)
-	}
-	w.saw(0, c.Kind.String(), item)
 }
