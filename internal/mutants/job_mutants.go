@@ -10,7 +10,7 @@ func jobMutants() []mutant {
 // tickMutants are bugs of what may run, and of what it covers.
 func tickMutants() []mutant {
 	return []mutant{
-		one("a tick that is done runs again", "singleton/ext.go", "	if e.once() {\n		add.Condition", "	if false {\n		add.Condition"),
+		one("a tick that is done runs again", "singleton/ext.go", "	if e.once() {\n		newest, err", "	if false {\n		newest, err"),
 		one("a forced run moves the last completed tick back", "singleton/ext.go", "err == nil && done.After(e.covers.tick)", "false && err == nil && done.After(e.covers.tick)"),
 		one("an older tick is called a duplicate", "singleton/ext.go", "	if e.tick.Equal(e.done) {", "	if true {"),
 		one("a paused job starts", "singleton/ext.go", "	refusePaused(&add, w.Sent)\n", ""),
