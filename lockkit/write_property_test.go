@@ -82,6 +82,7 @@ func TestWriteUnderAnyFaults(t *testing.T) {
 
 // writeUnderFaults carries out one plan and returns what was wrong with it.
 func writeUnderFaults(t *testing.T, plan []plannedWrite, disturb []locktest.Fault, robbed time.Duration) (broken []string) {
+	t.Helper()
 	w := &world{t: t, db: locktest.New()}
 	w.client = w.db.Client()
 	if err := locktest.CreateTable(t.Context(), w.client, table, "pk", "sk"); err != nil {
