@@ -41,8 +41,8 @@ type tenure struct {
 	process  int
 	owner    string
 	acquired time.Time
-	raised   time.Time // the tick that it completed
-	from     int64     // the token that it was taken over from; 0: the lock was free
+	raised   map[time.Time]bool // the ticks that it completed
+	from     int64              // the token that it was taken over from; 0: the lock was free
 	forced   bool
 	tick     time.Time // which its record names
 	how      string    // the outcome that its release wrote
@@ -109,7 +109,7 @@ func (l *ledger) wrote(w lockWrite) {
 		return
 	}
 	if a.tick.After(b.tick) {
-		t.raised = a.tick
+		t.raised[a.tick] = true
 	}
 	if b.owner != "" && a.owner == "" && a.prevHow != "" { // without an outcome, an acquire was given up
 		if t.how = a.prevHow; a.prevOwner != b.owner {
@@ -130,7 +130,7 @@ func (l *ledger) wrote(w lockWrite) {
 // acquired checks a write that took the lock.
 func (l *ledger) acquired(w lockWrite) {
 	b, a := w.before, w.after
-	t := &tenure{process: w.process, owner: a.owner, acquired: w.at, tick: a.runTick}
+	t := &tenure{process: w.process, owner: a.owner, acquired: w.at, tick: a.runTick, raised: map[time.Time]bool{}}
 	if b.owner != "" {
 		t.from = b.token
 		if stood := w.at.Sub(l.version); stood < b.lease {
@@ -153,7 +153,7 @@ func (l *ledger) notes(w lockWrite) {
 	if w.after.version != w.before.version {
 		l.version = w.at
 	}
-	if w.process != 0 {
+	if w.after.version != w.before.version || w.after.owner != w.before.owner {
 		l.lives = append(l.lives, sign{w.at, w.after.token})
 	}
 	if w.after.stop != 0 {

@@ -42,6 +42,10 @@ func (l *ledger) said(s said) {
 		if !l.done[s.res.Tick] && !l.runs(s.res.Tick, s.end) {
 			untrue("it is neither done nor run by anybody")
 		}
+	case singleton.Queued:
+		if !l.waited(s.res.Tick) {
+			untrue("neither it nor a newer one ever waited on the item")
+		}
 	case singleton.Superseded:
 		if !l.doneAfter(s.res.Tick) {
 			untrue("no newer one is done")
@@ -86,8 +90,8 @@ func (l *ledger) completed(s said, untrue func(string)) {
 	case t == nil:
 		untrue("it never held the lock")
 	case s.res.Marked || s.res.Committed:
-		if !t.raised.Equal(s.ran()) {
-			untrue("what it wrote has completed " + hour(t.raised))
+		if !t.raised[s.ran()] {
+			untrue(fmt.Sprintf("what it wrote has completed %v", t.raised))
 		}
 	case s.res.Warning == "":
 		untrue("and neither marked nor warned")
@@ -119,6 +123,16 @@ func (l *ledger) runs(tick, until time.Time) bool {
 	return false
 }
 
+// waited reports whether the tick, or a newer one, was left for a holder.
+func (l *ledger) waited(tick time.Time) bool {
+	for pending := range l.pendings {
+		if !pending.Before(tick) {
+			return true
+		}
+	}
+	return false
+}
+
 func (l *ledger) doneAfter(tick time.Time) bool {
 	for done := range l.done {
 		if done.After(tick) {
@@ -137,9 +151,12 @@ func (l *ledger) pausedIn(from, to time.Time) bool {
 	return false
 }
 
-// open reports whether the run left open what became of its tick.
+// open reports whether the run left open what became of its tick. One whose
+// release had no answer cannot tell, once a successor has come and gone, whether
+// it was applied; it says that it is lost, and the tick is a duplicate when it is
+// delivered again.
 func (e ending) open() bool {
-	return e.unknown && (e.outcome == singleton.Lost || e.outcome == singleton.OutOfTime)
+	return e.outcome == singleton.Lost && e.troubled || e.unknown && (e.outcome == singleton.Lost || e.outcome == singleton.OutOfTime)
 }
 
 // settled checks, when nothing is under way any more, that what every run wrote is
@@ -150,8 +167,8 @@ func (l *ledger) settled(told map[int64]ending) {
 		if !ok {
 			continue // it died
 		}
-		if !t.raised.IsZero() && told.outcome != singleton.Completed && !told.open() {
-			l.broken(recordedTold, "token %d completed tick %s and told: %s", token, hour(t.raised), told.outcome)
+		if t.raised[t.tick] && told.outcome != singleton.Completed && !told.open() {
+			l.broken(recordedTold, "token %d completed tick %s and told: %s", token, hour(t.tick), told.outcome)
 		}
 		// A Commit without an answer may turn out by the release's to have been
 		// applied, when that has written what was known until then.

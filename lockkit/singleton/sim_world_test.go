@@ -19,7 +19,7 @@ import (
 )
 
 // simPolicies are those that are simulated.
-var simPolicies = []job.Policy{job.SkipWhenAlive, job.SkipAtOnce, job.Wait}
+var simPolicies = []job.Policy{job.SkipWhenAlive, job.SkipAtOnce, job.Wait, job.Queue, job.Supersede}
 
 // simWorld plays a plan. Its processes live until they are killed.
 type simWorld struct {
@@ -46,6 +46,7 @@ type ending struct {
 	outcome   singleton.Outcome
 	committed bool
 	unknown   bool // it says that it does not know what became of a transaction
+	troubled  bool // an answer of its may have been lost
 }
 
 // simEnd is when every run of a plan has ended, and every request of it too.
@@ -165,7 +166,7 @@ func (w *simWorld) invoke(ctx context.Context, p *simProcess, d simDelivery, due
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tell("process %d, tick %s: %s, token %d, %v", p.id, hour(due), res.Outcome, res.Token, err)
-	w.told[res.Token] = ending{res.Outcome, res.Committed, errors.Is(err, lockkit.ErrUnknownOutcome)}
+	w.told[res.Token] = ending{res.Outcome, res.Committed, errors.Is(err, lockkit.ErrUnknownOutcome), !p.troubled.Before(begin)}
 	w.ledger.said(said{
 		res: res, err: err, process: p.id, begin: begin, end: time.Now(),
 		troubled: p.troubled.After(begin) || p.troubled.Equal(begin), maxAge: w.plan.MaxAge,
