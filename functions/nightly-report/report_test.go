@@ -48,6 +48,22 @@ func TestEachOrderIsInTheReportOfItsTime(t *testing.T) {
 	))
 }
 
+// The limit of reading by time: an order may take the settle time to reach the
+// table. One that takes longer is in no report.
+func TestALateOrderIsReportedWithinTheSettleTime(t *testing.T) {
+	singletontest.Test(t, func(w *singletontest.World) {
+		time.Sleep(time.Until(monday))
+		w.Put("orders", orders.New("in time", mondayEnd, 5))
+		completed(w, w.Deliver(spec, program, singletontest.At(monday)))
+		w.Put("orders", orders.New("too late", mondayEnd, 7))
+		completed(w, w.Deliver(spec, program, singletontest.At(tuesday)))
+		wantReports(w,
+			span{monday, first, mondayEnd, 1, 5},
+			span{tuesday, mondayEnd, tuesday.Add(-orders.SettleTime), 0, 0},
+		)
+	}, sold())
+}
+
 func TestANightWithoutOrdersHasAReportToo(t *testing.T) {
 	singletontest.Test(t, func(w *singletontest.World) {
 		completed(w, w.Deliver(spec, program, singletontest.At(monday)))
