@@ -36,6 +36,36 @@ endif
 test-postgres: ## the SQL guards on a real PostgreSQL, which is installed where it is absent (root, Debian)
 	.ci/with-postgres go test $(RACE) -tags postgres -run '^TestPostgres' -count=1 ./lockkit/fence $(ARGS)
 
+# The deployed functions, for ARCH (arm64, or amd64 with -c architecture=x86_64).
+ARCH ?= arm64
+.PHONY: functions
+functions: ## build every function for Lambda (ARCH=amd64 for x86_64)
+	@for name in $(JOBS); do GOOS=linux GOARCH=$(ARCH) $(FUNCTION) -o dist/lambda/$$name/bootstrap ./functions/$$name || exit 1; done
+
+# No telemetry and no look-ups: a synth needs no network and no account.
+CDK := CDK_DISABLE_CLI_TELEMETRY=true JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=$$(node -p 'process.versions.node.split(".")[0]') node_modules/.bin/cdk
+STAGE ?= dev
+
+node_modules: package.json package-lock.json
+	npm ci --no-fund --no-audit
+	@touch node_modules
+
+.PHONY: synth
+synth: node_modules ## synthesise the stack into cdk.out, without network or account (STAGE=prod)
+	$(CDK) synth --quiet --no-lookups -c stage=$(STAGE)
+
+.PHONY: diff
+diff: node_modules ## what a deploy would change (STAGE=prod)
+	$(CDK) diff -c stage=$(STAGE)
+
+.PHONY: deploy
+deploy: node_modules ## deploy the stack (STAGE=prod)
+	$(CDK) deploy -c stage=$(STAGE)
+
+.PHONY: destroy
+destroy: node_modules ## remove the dev stack
+	$(CDK) destroy -c stage=dev
+
 # In parallel, because these tests mostly wait.
 .PHONY: integration
 integration: ## what needs real sockets and real time, against DYNAMODB_ENDPOINT or else in memory

@@ -45,7 +45,7 @@ func (j *SingletonJob) alarms(command string) []alarm {
 		if every := j.Spec.ExpectedInterval; every > 0 && every <= LongestAlarm {
 			period, n := silence(every)
 			list = append(list, alarm{
-				name: "overdue", whenSilent: true, periods: n, warmUp: min(every, longestWarmUp),
+				name: "overdue", whenSilent: true, periods: n, warmUp: min(whole(every, time.Minute), longestWarmUp),
 				description: describe(fmt.Sprintf("No tick was completed for %s.", every), "Alarm: overdue"),
 				metric:      j.metric(MetricAlive, "Sum", awscdk.Duration_Seconds(jsii.Number(period.Seconds())), nil),
 			})
@@ -59,12 +59,14 @@ func (j *SingletonJob) alarms(command string) []alarm {
 // silence splits an interval into periods that CloudWatch takes: one of whole
 // minutes up to a day, or hours beyond.
 func silence(interval time.Duration) (period time.Duration, n int) {
-	up := func(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
 	if interval <= 24*time.Hour {
-		return up(interval, time.Minute), 1
+		return whole(interval, time.Minute), 1
 	}
-	return time.Hour, int(up(interval, time.Hour) / time.Hour)
+	return time.Hour, int(whole(interval, time.Hour) / time.Hour)
 }
+
+// whole rounds up.
+func whole(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
 
 // waiting counts the messages in a queue.
 func waiting(q awssqs.Queue, label string) awscloudwatch.IMetric {

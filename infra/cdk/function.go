@@ -20,10 +20,10 @@ func (p *SingletonJobProps) makeFunction(j *SingletonJob) {
 	if retention == "" {
 		retention = awslogs.RetentionDays_THREE_MONTHS
 	}
-	logs := awslogs.NewLogGroup(j, jsii.String("Logs"), &awslogs.LogGroupProps{
+	logs := awslogs.NewLogGroup(j.Construct, jsii.String("Logs"), &awslogs.LogGroupProps{
 		Retention: retention, EncryptionKey: p.EncryptionKey, RemovalPolicy: p.removal(),
 	})
-	role := awsiam.NewRole(j, jsii.String("Role"), &awsiam.RoleProps{
+	role := awsiam.NewRole(j.Construct, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description: jsii.String("Runs the singleton job " + p.Spec.Name),
 	})
@@ -40,7 +40,7 @@ func (p *SingletonJobProps) makeFunction(j *SingletonJob) {
 		architecture = awslambda.Architecture_ARM_64()
 	}
 	j.Logs = logs
-	j.Function = awslambda.NewFunction(j, jsii.String("Function"), &awslambda.FunctionProps{
+	j.Function = awslambda.NewFunction(j.Construct, jsii.String("Function"), &awslambda.FunctionProps{
 		Description:   jsii.String("singleton job " + p.Spec.Name),
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture:  architecture,

@@ -51,3 +51,17 @@ func (p *SingletonJobProps) grant(j *SingletonJob) {
 		j.Function.AddToRolePolicy(publishStatement(p.Bus))
 	}
 }
+
+// HistoryStatement lets a principal keep history items, and nothing else.
+func (t *LockTable) HistoryStatement() awsiam.PolicyStatement {
+	return t.statement([]string{"dynamodb:PutItem"}, "ForAllValues:StringLike", "RUN#*")
+}
+
+// ReadStatement lets a principal read the locks of these jobs.
+func (t *LockTable) ReadStatement(jobNames ...string) awsiam.PolicyStatement {
+	keys := make([]string, len(jobNames))
+	for i, name := range jobNames {
+		keys[i] = "LOCK#" + name
+	}
+	return t.statement([]string{"dynamodb:GetItem"}, "ForAllValues:StringEquals", keys...)
+}

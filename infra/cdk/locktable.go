@@ -31,8 +31,8 @@ type LockTableProps struct {
 
 // LockTable is the table that holds the locks of jobs and their history.
 type LockTable struct {
-	constructs.Construct
-	Table awsdynamodb.ITableV2
+	Construct constructs.Construct // the scope of its parts
+	Table     awsdynamodb.ITableV2
 	// The names of its attributes; no SortKey: "", no time to live: "".
 	PartitionKey, SortKey, TTLAttribute string
 }
@@ -48,7 +48,7 @@ func NewLockTable(scope constructs.Construct, id string, props *LockTableProps) 
 	if props != nil {
 		p = *props
 	}
-	this := constructs.NewConstruct(scope, jsii.String(id))
+	this := &LockTable{Construct: constructs.NewConstruct(scope, jsii.String(id)), PartitionKey: PartitionKey, SortKey: SortKey, TTLAttribute: TTLAttribute}
 	policy := awscdk.RemovalPolicy_RETAIN
 	if p.Removable {
 		policy = awscdk.RemovalPolicy_DESTROY
@@ -58,7 +58,7 @@ func NewLockTable(scope constructs.Construct, id string, props *LockTableProps) 
 		encryption = awsdynamodb.TableEncryptionV2_CustomerManagedKey(p.EncryptionKey, nil)
 	}
 	// A single Region: it never gets replicas.
-	table := awsdynamodb.NewTableV2(this, jsii.String("Table"), &awsdynamodb.TablePropsV2{
+	this.Table = awsdynamodb.NewTableV2(this.Construct, jsii.String("Table"), &awsdynamodb.TablePropsV2{
 		PartitionKey:        &awsdynamodb.Attribute{Name: jsii.String(PartitionKey), Type: awsdynamodb.AttributeType_STRING},
 		SortKey:             &awsdynamodb.Attribute{Name: jsii.String(SortKey), Type: awsdynamodb.AttributeType_STRING},
 		TimeToLiveAttribute: jsii.String(TTLAttribute),
@@ -70,7 +70,7 @@ func NewLockTable(scope constructs.Construct, id string, props *LockTableProps) 
 		},
 		RemovalPolicy: policy,
 	})
-	return &LockTable{Construct: this, Table: table, PartitionKey: PartitionKey, SortKey: SortKey, TTLAttribute: TTLAttribute}, nil
+	return this, nil
 }
 
 // ExistingTable names a table that another stack or somebody's hand made.
@@ -96,16 +96,16 @@ func LockTableFromName(scope constructs.Construct, id string, existing *Existing
 	if e.PartitionKey == "" {
 		e.PartitionKey = PartitionKey
 	}
-	this := constructs.NewConstruct(scope, jsii.String(id))
-	table := awsdynamodb.TableV2_FromTableAttributes(this, jsii.String("Table"), &awsdynamodb.TableAttributesV2{
+	this := &LockTable{Construct: constructs.NewConstruct(scope, jsii.String(id)), PartitionKey: e.PartitionKey, SortKey: e.SortKey, TTLAttribute: e.TTLAttribute}
+	this.Table = awsdynamodb.TableV2_FromTableAttributes(this.Construct, jsii.String("Table"), &awsdynamodb.TableAttributesV2{
 		TableName: jsii.String(e.Name), EncryptionKey: e.EncryptionKey,
 	})
-	return &LockTable{Construct: this, Table: table, PartitionKey: e.PartitionKey, SortKey: e.SortKey, TTLAttribute: e.TTLAttribute}, nil
+	return this, nil
 }
 
-// environment is what a function must know of the table, in the variables that
+// Environment is what a function must know of the table, in the variables that
 // the functions of this project read.
-func (t *LockTable) environment() map[string]string {
+func (t *LockTable) Environment() map[string]string {
 	env := map[string]string{"SOLOTICK_LOCK_TABLE": *t.Table.TableName(), "SOLOTICK_LOCK_PARTITION_KEY": t.PartitionKey, "SOLOTICK_LOCK_SORT_KEY": t.SortKey}
 	if t.SortKey == "" {
 		env["SOLOTICK_LOCK_SORT_KEY"] = "none"

@@ -24,7 +24,7 @@ type MonitoringProps struct {
 
 // Monitoring are the alarms and the dashboard of jobs.
 type Monitoring struct {
-	constructs.Construct
+	Construct constructs.Construct // the scope of its parts
 	Alarms    []awscloudwatch.Alarm
 	Dashboard awscloudwatch.Dashboard
 }
@@ -68,7 +68,7 @@ func (m *Monitoring) add(j *SingletonJob, a alarm, topic awssns.ITopic) {
 	if a.whenSilent {
 		comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
 	}
-	made := awscloudwatch.NewAlarm(m, jsii.String(j.Spec.Name+"-"+a.name), &awscloudwatch.AlarmProps{
+	made := awscloudwatch.NewAlarm(m.Construct, jsii.String(j.Spec.Name+"-"+a.name), &awscloudwatch.AlarmProps{
 		AlarmDescription:   jsii.String(a.description),
 		Metric:             a.metric,
 		Threshold:          jsii.Number(1),
@@ -95,7 +95,7 @@ func (m *Monitoring) add(j *SingletonJob, a alarm, topic awssns.ITopic) {
 // dashboard shows, in a row for each job, how its runs ended, how long they waited
 // for the lock, and what lies in its queues.
 func (m *Monitoring) dashboard(jobs []*SingletonJob) awscloudwatch.Dashboard {
-	d := awscloudwatch.NewDashboard(m, jsii.String("Dashboard"), nil)
+	d := awscloudwatch.NewDashboard(m.Construct, jsii.String("Dashboard"), nil)
 	hour := awscdk.Duration_Hours(jsii.Number(1))
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{

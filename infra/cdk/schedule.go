@@ -20,7 +20,7 @@ func (p *SingletonJobProps) schedule(j *SingletonJob) {
 	if p.FlexibleWindow > 0 {
 		window = awsscheduler.TimeWindow_Flexible(awscdk.Duration_Minutes(jsii.Number(p.FlexibleWindow.Minutes())))
 	}
-	j.Schedule = awsscheduler.NewSchedule(j, jsii.String("Schedule"), &awsscheduler.ScheduleProps{
+	j.Schedule = awsscheduler.NewSchedule(j.Construct, jsii.String("Schedule"), &awsscheduler.ScheduleProps{
 		Description: jsii.String("ticks of the singleton job " + p.Spec.Name),
 		Schedule:    awsscheduler.ScheduleExpression_Expression(jsii.String(p.Spec.Schedule), zone),
 		TimeWindow:  window,

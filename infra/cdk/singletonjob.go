@@ -62,10 +62,10 @@ type SingletonJobProps struct {
 
 // SingletonJob is a deployed job.
 type SingletonJob struct {
-	constructs.Construct
-	Spec     job.Spec // with its defaults
-	Function awslambda.Function
-	Schedule awsscheduler.Schedule
+	Construct constructs.Construct // the scope of its parts
+	Spec      job.Spec             // with its defaults
+	Function  awslambda.Function
+	Schedule  awsscheduler.Schedule
 	// Undelivered holds ticks that EventBridge Scheduler could not hand to Lambda,
 	// Failed those whose runs failed at every try.
 	Undelivered, Failed awssqs.Queue
@@ -89,7 +89,7 @@ func NewSingletonJob(scope constructs.Construct, id string, props *SingletonJobP
 	p := *props
 	p.Spec = p.Spec.WithDefaults()
 	j := &SingletonJob{Construct: constructs.NewConstruct(scope, jsii.String(id)), Spec: p.Spec, Logs: p.FunctionLogs}
-	j.Node().AddMetadata(jsii.String(jobMetadata), jsii.String(p.Spec.Name), nil)
+	j.Construct.Node().AddMetadata(jsii.String(jobMetadata), jsii.String(p.Spec.Name), nil)
 	j.Undelivered = p.queue(j, "Undelivered")
 	j.Failed = p.queue(j, "Failed")
 	if j.Function = p.Function; j.Function == nil {
@@ -151,7 +151,7 @@ func (p *SingletonJobProps) queue(j *SingletonJob, id string) awssqs.Queue {
 	if p.EncryptionKey != nil {
 		encryption = awssqs.QueueEncryption_KMS
 	}
-	return awssqs.NewQueue(j, jsii.String(id), &awssqs.QueueProps{
+	return awssqs.NewQueue(j.Construct, jsii.String(id), &awssqs.QueueProps{
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)),
 		EnforceSSL:      jsii.Bool(true),
 		Encryption:      encryption, EncryptionMasterKey: p.EncryptionKey,
@@ -168,7 +168,7 @@ func (p *SingletonJobProps) removal() awscdk.RemovalPolicy {
 
 // environment is the function's; the user's own wins.
 func (p *SingletonJobProps) environment() *map[string]*string {
-	env := p.Locks.environment()
+	env := p.Locks.Environment()
 	if p.Bus != nil {
 		env["SOLOTICK_EVENT_BUS"] = *p.Bus.EventBusName()
 	}
