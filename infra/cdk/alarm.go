@@ -8,11 +8,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
-)
 
-// LongestAlarm is the longest ExpectedInterval that an alarm can watch: CloudWatch
-// looks back seven days at most. Above it the observer's daily check does.
-const LongestAlarm = 6 * 24 * time.Hour
+	"github.com/solotick/solotick/lockkit/singleton/job"
+)
 
 // longestWarmUp is what CloudWatch takes.
 const longestWarmUp = 48 * time.Hour
@@ -42,7 +40,7 @@ func (j *SingletonJob) alarms(command string) []alarm {
 		} {
 			list = append(list, alarm{name: o.outcome, description: describe(o.what, o.heading), metric: j.Outcome(o.outcome, five), periods: 1})
 		}
-		if every := j.Spec.ExpectedInterval; every > 0 && every <= LongestAlarm {
+		if every := j.Spec.ExpectedInterval; every > 0 && every <= job.LongestAlarm && !j.disabled {
 			period, n := silence(every)
 			list = append(list, alarm{
 				name: "overdue", whenSilent: true, periods: n, warmUp: min(whole(every, time.Minute), longestWarmUp),

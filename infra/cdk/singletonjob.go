@@ -70,6 +70,7 @@ type SingletonJob struct {
 	// Failed those whose runs failed at every try.
 	Undelivered, Failed awssqs.Queue
 	Logs                awslogs.ILogGroup // nil for a Function without FunctionLogs
+	disabled            bool              // nobody misses the ticks of a schedule that does not fire
 }
 
 // NewSingletonJob deploys a job. A spec that is not valid, or not complete enough
@@ -88,7 +89,7 @@ func NewSingletonJob(scope constructs.Construct, id string, props *SingletonJobP
 	}
 	p := *props
 	p.Spec = p.Spec.WithDefaults()
-	j := &SingletonJob{Construct: constructs.NewConstruct(scope, jsii.String(id)), Spec: p.Spec, Logs: p.FunctionLogs}
+	j := &SingletonJob{Construct: constructs.NewConstruct(scope, jsii.String(id)), Spec: p.Spec, Logs: p.FunctionLogs, disabled: p.Disabled}
 	j.Construct.Node().AddMetadata(jsii.String(jobMetadata), jsii.String(p.Spec.Name), nil)
 	j.Undelivered = p.queue(j, "Undelivered")
 	j.Failed = p.queue(j, "Failed")

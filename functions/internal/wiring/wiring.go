@@ -40,6 +40,9 @@ import (
 type App struct {
 	Locks    *lockkit.LockTable
 	DynamoDB *dynamodb.Client
+	// PartitionKey and SortKey are the key attributes of the lock table; no sort
+	// key: "".
+	PartitionKey, SortKey string
 	// Logger writes to standard output, where Lambda reads it, and puts the
 	// request id of the invocation on every line that gets the handler's context.
 	Logger *slog.Logger
@@ -62,7 +65,7 @@ func load(lookup func(string) (string, bool), own []Variable) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wiring: %w", err)
 	}
-	return &App{Locks: locks, DynamoDB: client, Logger: lambdacontext.NewLogger()}, nil
+	return &App{Locks: locks, DynamoDB: client, PartitionKey: s.partitionKey, SortKey: s.sortKey, Logger: lambdacontext.NewLogger()}, nil
 }
 
 // lockOptions turns what was read into options of the lock table.
