@@ -32,6 +32,10 @@ ifeq ($(RACE),)
 endif
 	go test $(RACE) $(ARGS) ./...
 
+.PHONY: test-infra
+test-infra: ## the tests of the CDK app, which need Node; minutes when the CDK is compiled for the first time
+	cd infra && JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=$$(node -p 'process.versions.node.split(".")[0]') go test $(ARGS) ./...
+
 .PHONY: test-postgres
 test-postgres: ## the SQL guards on a real PostgreSQL, which is installed where it is absent (root, Debian)
 	.ci/with-postgres go test $(RACE) -tags postgres -run '^TestPostgres' -count=1 ./lockkit/fence $(ARGS)

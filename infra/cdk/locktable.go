@@ -25,7 +25,8 @@ type LockTableProps struct {
 	// Removable: the table goes away with the stack, and nothing protects it. For
 	// a development stack. Otherwise it is kept and protected from deletion.
 	Removable bool
-	// EncryptionKey encrypts the table; nil: a key that AWS owns.
+	// EncryptionKey encrypts the table; nil: a key that AWS owns. The stack must then
+	// name its Region.
 	EncryptionKey awskms.IKey
 }
 
@@ -48,15 +49,18 @@ func NewLockTable(scope constructs.Construct, id string, props *LockTableProps) 
 	if props != nil {
 		p = *props
 	}
-	this := &LockTable{Construct: constructs.NewConstruct(scope, jsii.String(id)), PartitionKey: PartitionKey, SortKey: SortKey, TTLAttribute: TTLAttribute}
 	policy := awscdk.RemovalPolicy_RETAIN
 	if p.Removable {
 		policy = awscdk.RemovalPolicy_DESTROY
 	}
 	encryption := awsdynamodb.TableEncryptionV2_DynamoOwnedKey()
 	if p.EncryptionKey != nil {
+		if *awscdk.Token_IsUnresolved(awscdk.Stack_Of(scope).Region()) {
+			return nil, errors.New("cdk: NewLockTable: a table with an EncryptionKey needs a stack that names its Region, because the key is told to the table's replica there: set Env in the stack's props, or leave the key out")
+		}
 		encryption = awsdynamodb.TableEncryptionV2_CustomerManagedKey(p.EncryptionKey, nil)
 	}
+	this := &LockTable{Construct: constructs.NewConstruct(scope, jsii.String(id)), PartitionKey: PartitionKey, SortKey: SortKey, TTLAttribute: TTLAttribute}
 	// A single Region: it never gets replicas.
 	this.Table = awsdynamodb.NewTableV2(this.Construct, jsii.String("Table"), &awsdynamodb.TablePropsV2{
 		PartitionKey:        &awsdynamodb.Attribute{Name: jsii.String(PartitionKey), Type: awsdynamodb.AttributeType_STRING},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
 
@@ -54,6 +55,11 @@ func TestAnExistingTableIsUsed(t *testing.T) {
 
 func TestAKeyOfTheAccountEncryptsTheTable(t *testing.T) {
 	w := newWorld(t)
+	agnostic := awskms.NewKey(w.stack, jsii.String("Key"), nil)
+	if _, err := cdk.NewLockTable(w.stack, "Secret", &cdk.LockTableProps{EncryptionKey: agnostic}); err == nil || !strings.Contains(err.Error(), "needs a stack that names its Region") {
+		t.Errorf("a stack without a Region: %v", err)
+	}
+	w.stack = awscdk.NewStack(w.stack.Node().Root().(awscdk.App), jsii.String("regional"), &awscdk.StackProps{Env: &awscdk.Environment{Account: jsii.String("123456789012"), Region: jsii.String("eu-central-1")}})
 	key := awskms.NewKey(w.stack, jsii.String("Key"), nil)
 	var err error
 	if w.locks, err = cdk.NewLockTable(w.stack, "Secret", &cdk.LockTableProps{EncryptionKey: key, Removable: true}); err != nil {

@@ -130,8 +130,8 @@ func (p *SingletonJobProps) check(scope constructs.Construct) error {
 	if w := p.FlexibleWindow; w < 0 || w > 24*time.Hour || w%time.Minute != 0 {
 		fault("FlexibleWindow is %s: EventBridge takes whole minutes up to 24h, 0 is off", w)
 	}
-	if p.Function != nil && p.Function.Timeout() != nil && p.Spec.Timeout > 0 && *p.Function.Timeout().ToSeconds(nil) != p.Spec.Timeout.Seconds() {
-		fault("the function's timeout is %gs and the spec's %s: the run's time budget is made from it, so make them equal", *p.Function.Timeout().ToSeconds(nil), p.Spec.Timeout)
+	if p.Function != nil && p.Spec.Timeout > 0 && timeout(p.Function) != p.Spec.Timeout {
+		fault("the function's timeout is %s and the spec's %s: the run's time budget is made from it, so make them equal", timeout(p.Function), p.Spec.Timeout)
 	}
 	for _, other := range *awscdk.Stack_Of(scope).Node().FindAll(constructs.ConstructOrder_PREORDER) {
 		for _, m := range *other.Node().Metadata() {
@@ -144,6 +144,13 @@ func (p *SingletonJobProps) check(scope constructs.Construct) error {
 		return fmt.Errorf("cdk: job %q cannot be deployed:\n%w", p.Spec.Name, err)
 	}
 	return nil
+}
+
+func timeout(f awslambda.Function) time.Duration {
+	if f.Timeout() == nil {
+		return 3 * time.Second // Lambda's default
+	}
+	return time.Duration(*f.Timeout().ToMilliseconds(nil)) * time.Millisecond
 }
 
 // queue makes a dead-letter queue that keeps its messages as long as SQS does.
