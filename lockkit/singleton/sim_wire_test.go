@@ -31,12 +31,13 @@ const (
 	slowRequest         // applied later
 	slowAnswer          // applied, answered later
 	late                // the connection breaks at once, and it is applied later
+	comesBack           // refused for a conflict, and a copy of it is applied later; for transactions
 )
 
-var simFates = []simFate{fails, throttled, conflicts, swallowed, unanswered, broken, slowRequest, slowAnswer, late, broken, late, late}
+var simFates = []simFate{fails, throttled, conflicts, swallowed, unanswered, broken, slowRequest, slowAnswer, late, broken, late, late, comesBack, comesBack}
 
 func (f simFate) String() string {
-	return [...]string{"fine", "fails", "throttled", "conflicts", "swallowed", "unanswered", "broken", "slow request", "slow answer", "late"}[f]
+	return [...]string{"fine", "fails", "throttled", "conflicts", "swallowed", "unanswered", "broken", "slow request", "slow answer", "late", "comes back"}[f]
 }
 
 // simProcess is one process: its LockTable and its way to the endpoint, of which
@@ -186,6 +187,15 @@ func (p *simProcess) carry(req *http.Request, operation string, body []byte, hur
 			apply()
 		})
 		return simAnswer{err: errBroken}
+	case comesBack:
+		if operation != "TransactWriteItems" {
+			break
+		}
+		p.w.wires.Go(func() {
+			time.Sleep(hurt.Wait)
+			apply()
+		})
+		return conflictWith(operation, body)
 	case slowRequest:
 		time.Sleep(hurt.Wait)
 	default:
