@@ -32,7 +32,8 @@ type Stop struct {
 	Tick time.Time `json:"tick,omitzero"` // of the newer run
 }
 
-func (s Stop) String() string {
+// String names who asked.
+func (s *Stop) String() string {
 	if s.Tick.IsZero() {
 		return fmt.Sprintf("by %q", s.By)
 	}

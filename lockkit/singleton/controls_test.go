@@ -3,6 +3,7 @@ package singleton_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -20,9 +21,7 @@ func m(attrs lockkit.Item) types.AttributeValue { return &types.AttributeValueMe
 func (w *world) pause(more lockkit.Item) {
 	w.Helper()
 	p := lockkit.Item{"id": s("p1"), "by": s("jane"), "why": s("the database moves"), "at": n(time.Now().UnixMilli())}
-	for k, v := range more {
-		p[k] = v
-	}
+	maps.Copy(p, more)
 	w.put(lockkit.Item{"_type": s("LOCK"), "fence": n(7), "paused": m(p)})
 	w.db.ResetRequests()
 }

@@ -151,15 +151,17 @@
 // the deadline of the invocation; a work that has not returned when a quarter of
 // the reserve is left is given up: its outcome is logged, the lock is not
 // released, and the process ends by a panic. A deadline that lies no further away
-// than what waiting out a dead holder can take is refused before any request. A
-// holder whose lease on the item is too long for the run's time is watched until
-// the time for the work ends: alive means skipped, silent means blocked.
+// than what waiting out a dead holder can take and the work needs of WorkTime is
+// refused before any request. A holder whose lease on the item is too long for the
+// run's time is watched until the time for the work ends: alive means skipped,
+// silent means blocked.
 //
 // While it contends, a run rides out failures that may pass, such as throttling
 // or an endpoint that is down, until the time for the work ends.
 //
 // Without a deadline (outside Lambda) nothing limits the work, and Do waits for
-// it, also after its ctx has ended.
+// it, also after its ctx has ended. Under wait and supersede nothing but the end of
+// ctx limits the contending either.
 //
 // # Ticks
 //

@@ -18,8 +18,9 @@ import (
 // Work is a job. Its ctx ends when the lease is lost, when the run is asked to
 // stop, when the reserve before the deadline begins, or when the caller's does;
 // [context.Cause] tells which. It must return soon after that, and must not leave
-// goroutines behind that write: the lock is released when it returns. Returning nil completes the tick,
-// unless ctx had ended by then.
+// goroutines behind that write: the lock is released when it returns. Returning
+// nil completes the tick, unless ctx had ended by then. Under the policy Queue it
+// may then be called again in the same invocation, with the tick that waited.
 type Work func(ctx context.Context, run *Run) error
 
 // Option changes how jobs are run.

@@ -209,3 +209,25 @@ func TestFreeLockIsRunAtOnceUnderEveryPolicy(t *testing.T) {
 		})
 	}
 }
+
+func TestDeadlineThatLeavesTooLittleForTheWorkIsRefused(t *testing.T) {
+	inWorld(t, func(w *world) {
+		j := with(job.Wait)
+		j.WorkTime = time.Minute
+		do := func(left time.Duration) error {
+			ctx, cancel := context.WithTimeout(w.Context(), left)
+			defer cancel()
+			_, err := singleton.Do(ctx, w.process("a").locks, j, w.scheduled(0), does(0))
+			return err
+		}
+		// 30 s lease, 10 s margin, 2 s reserve, and a minute less the one second that
+		// an invocation may begin late.
+		if err := do(101 * time.Second); err == nil || !strings.Contains(err.Error(), "the work needs 59s of its work time, 1m41s in all") {
+			t.Errorf("got %v", err)
+		}
+		w.requests("")
+		if err := do(101*time.Second + 1); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -74,7 +74,8 @@ func (p *supersede) ask(ctx context.Context, s lockkit.Sighting) {
 func (p *supersede) patient() bool { return true }
 
 func (p *supersede) without() Outcome {
-	if p.asked != "" && !(p.alive && (p.same || p.newer)) {
+	covered := p.alive && (p.same || p.newer)
+	if p.asked != "" && !covered {
 		return OutOfTime // or nobody would run
 	}
 	return p.skipWhenAlive.without()

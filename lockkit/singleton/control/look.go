@@ -151,11 +151,18 @@ func (c *Controls) decode(job string, item lockkit.Item) (State, error) {
 		s.Lease = time.Duration(min(lease, maxLeaseMS)) * time.Millisecond
 		s.Holder = text(item[lockkit.AttrHolder])
 		if at, ok := item[lockkit.AttrAt].(*types.AttributeValueMemberM); ok && text(at.Value["owner"]) == s.Owner {
-			s.Renewed = s.moment(at.Value["ms"])
+			s.Renewed = moment(at.Value["ms"])
 		}
 	}
-	s.records(item)
-	s.decodeJob(item)
+	s.Run, s.Prev = records(item, s.Owner)
+	d := decoder{item: item}
+	s.Tick, s.Pending, s.Step = d.tick(lockkit.AttrTick), d.tick(lockkit.AttrPending), d.step()
+	s.Cursor, s.CursorTick = d.cursor()
+	s.Paused = d.paused()
+	if stop, ok := wire.ReadStop(item[lockkit.AttrStop]); ok {
+		s.Stop = new(Stop(stop))
+	}
+	s.Faults = d.faults
 	return s, nil
 }
 
@@ -164,65 +171,79 @@ const maxLeaseMS = int64(1<<63-1) / int64(time.Millisecond)
 
 // records tells the holder's record from that of an earlier run, which a client
 // that does not know the attribute leaves in place.
-func (s *State) records(item lockkit.Item) {
+func records(item lockkit.Item, owner string) (run, prev *Record) {
 	if r, ok := wire.ReadRecord(item[lockkit.AttrPrev]); ok {
-		s.Prev = new(Record(r))
+		prev = new(Record(r))
 	}
 	r, ok := wire.ReadRecord(item[lockkit.AttrRun])
 	switch {
 	case !ok:
-	case s.Held() && r.Owner == s.Owner:
-		s.Run = new(Record(r))
+	case owner != "" && r.Owner == owner:
+		run = new(Record(r))
 	default:
-		s.Prev = new(Record(r)) // it is newer, and the next acquire moves it there
+		prev = new(Record(r)) // it is newer, and the next acquire moves it there
 	}
+	return run, prev
 }
 
-// decodeJob reads what the job remembers and what operators have set.
-func (s *State) decodeJob(item lockkit.Item) {
-	s.Tick = s.number(item, lockkit.AttrTick)
-	s.Pending = s.number(item, lockkit.AttrPending)
-	if v, there := item[lockkit.AttrStep]; there {
-		var ok bool
-		if s.Step, ok = wire.Integer(v); !ok {
-			s.fault("attribute %s is a %T, expected a whole number: remove it while no run works", lockkit.AttrStep, v)
-		}
-	}
-	if cursor, err := wire.ReadCursor(item); err != nil {
-		s.fault("%v", err)
-	} else if cursor.Data != "" {
-		s.Cursor, s.CursorTick = cursor.Data, cursor.Tick
-	}
-	p, err := wire.ReadPause(item[lockkit.AttrPaused])
-	if err != nil {
-		s.fault("%v", err)
-	}
-	if p.ID != "" {
-		s.Paused = new(Pause(p))
-	}
-	if stop, ok := wire.ReadStop(item[lockkit.AttrStop]); ok {
-		s.Stop = new(Stop(stop))
-	}
+// decoder reads what the job remembers and what operators have set, and notes
+// what it cannot read.
+type decoder struct {
+	item   lockkit.Item
+	faults []string
 }
 
-func (s *State) fault(format string, args ...any) {
-	s.Faults = append(s.Faults, fmt.Sprintf(format, args...))
+func (d *decoder) fault(format string, args ...any) {
+	d.faults = append(d.faults, fmt.Sprintf(format, args...))
 }
 
-// number reads a tick; zero for none.
-func (s *State) number(item lockkit.Item, name string) time.Time {
-	v, there := item[name]
+// tick reads a tick; zero for none.
+func (d *decoder) tick(name string) time.Time {
+	v, there := d.item[name]
 	if !there {
 		return time.Time{}
 	}
-	at := s.moment(v)
+	at := moment(v)
 	if at.IsZero() {
-		s.fault("attribute %s is a %T, expected a whole number of Unix milliseconds: correct or remove it", name, v)
+		d.fault("attribute %s is a %T, expected a whole number of Unix milliseconds: correct or remove it", name, v)
 	}
 	return at
 }
 
-func (s *State) moment(v types.AttributeValue) time.Time {
+func (d *decoder) step() int64 {
+	v, there := d.item[lockkit.AttrStep]
+	if !there {
+		return 0
+	}
+	step, ok := wire.Integer(v)
+	if !ok {
+		d.fault("attribute %s is a %T, expected a whole number: remove it while no run works", lockkit.AttrStep, v)
+	}
+	return step
+}
+
+func (d *decoder) cursor() (data string, tick time.Time) {
+	c, err := wire.ReadCursor(d.item)
+	if err != nil {
+		d.fault("%v", err)
+	}
+	return c.Data, c.Tick
+}
+
+// paused returns a pause also where only its id can be read: it is what replaces
+// it.
+func (d *decoder) paused() *Pause {
+	p, err := wire.ReadPause(d.item[lockkit.AttrPaused])
+	if err != nil {
+		d.fault("%v", err)
+	}
+	if p.ID == "" {
+		return nil
+	}
+	return new(Pause(p))
+}
+
+func moment(v types.AttributeValue) time.Time {
 	ms, ok := wire.Integer(v)
 	if !ok {
 		return time.Time{}

@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,7 +94,12 @@ func (w *world) dead(lease time.Duration) control.State {
 
 func (w *world) look() control.State {
 	w.Helper()
-	state, err := w.ctl.Look(w.Context(), report.Name)
+	return w.lookIn(w.Context())
+}
+
+func (w *world) lookIn(ctx context.Context) control.State {
+	w.Helper()
+	state, err := w.ctl.Look(ctx, report.Name)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -138,17 +144,18 @@ func (w *world) item() lockkit.Item {
 func (w *world) put(item lockkit.Item) {
 	w.Helper()
 	all := lockkit.Item{"pk": s("LOCK#" + report.Name), "sk": s("LOCK")}
-	for k, v := range item {
-		all[k] = v
-	}
+	maps.Copy(all, item)
 	if err := w.db.Put(table, all); err != nil {
 		w.Fatal(err)
 	}
 }
 
-func s(v string) types.AttributeValue               { return &types.AttributeValueMemberS{Value: v} }
-func n(v string) types.AttributeValue               { return &types.AttributeValueMemberN{Value: v} }
-func m(v lockkit.Item) types.AttributeValue         { return &types.AttributeValueMemberM{Value: v} }
+func s(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
+
+func n(v string) types.AttributeValue { return &types.AttributeValueMemberN{Value: v} }
+
+func m(v lockkit.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: v} }
+
 func nothing(context.Context, *singleton.Run) error { return nil }
 
 // held is a transaction that commits while the holder that was seen has the lock.

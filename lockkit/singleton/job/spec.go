@@ -208,7 +208,8 @@ func (s Spec) Contend() time.Duration {
 }
 
 // Overhead is the part of a run's time that the work cannot count on: Contend
-// and Reserve. A run whose deadline is no further away is refused.
+// and Reserve. A run whose deadline is no further away than that, and than what
+// WorkTime has more than MinWork, is refused.
 func (s Spec) Overhead() time.Duration {
 	return s.Contend() + s.WithDefaults().Reserve
 }
