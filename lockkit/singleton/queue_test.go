@@ -141,7 +141,7 @@ func TestGuaranteeQueueCostsAHolderNothingWhenNothingWaits(t *testing.T) {
 func TestNewestOfTheQueuedTicksIsRun(t *testing.T) {
 	inQueue(t, func(q *queued) {
 		_, holder := q.hold(q.work(2*time.Minute, 0))
-		for _, after := range []time.Duration{2 * time.Second, 5 * time.Second, 3 * time.Second, 5 * time.Second} {
+		for _, after := range []time.Duration{2 * time.Second, 5 * time.Second, 5 * time.Second, 3 * time.Second} {
 			time.Sleep(time.Second)
 			q.deliver(after, singleton.Queued)
 		}
