@@ -73,7 +73,7 @@ destroy: node_modules ## remove the dev stack
 # In parallel, because these tests mostly wait.
 .PHONY: integration
 integration: ## what needs real sockets and real time, against DYNAMODB_ENDPOINT or else in memory
-	go test -tags integration -count=1 -timeout 5m -parallel 8 ./integration/...
+	go test -tags integration -count=1 -timeout 5m -parallel 8 $(ARGS) ./integration/...
 
 .PHONY: bench
 bench: ## measure against the performance goals; minutes, on a quiet machine (ARGS=-test.run=ClientCost for a part)
@@ -88,6 +88,7 @@ lint: ## what CI checks besides the tests
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
 	go mod tidy -diff
 	go vet ./...
+	cd infra && go mod tidy -diff && go vet ./...
 	$(LINT) run --build-tags integration,bench,postgres ./...
 
 .PHONY: clean
