@@ -78,9 +78,9 @@ func (p *queue) without() Outcome {
 	}
 }
 
-// pendingTick reads the tick that waits on an item; zero when there is none. One
-// that is not newer than the last completed tick counts for nothing: whoever
-// completed that did not come to remove it.
+// pendingTick reads the tick that waits on an item; zero when there is none. It
+// may be one that is done, where whoever completed it did not come to remove it:
+// callers compare it with the last completed tick, or with one that is newer.
 func pendingTick(item lockkit.Item) (time.Time, error) {
 	v, there := item[lockkit.AttrPending]
 	if !there {
@@ -90,11 +90,7 @@ func pendingTick(item lockkit.Item) (time.Time, error) {
 	if !ok {
 		return time.Time{}, fmt.Errorf("singleton: attribute %s of the lock's item is a %T, expected a whole number of Unix milliseconds: correct it, or remove it to forget the tick that waits", lockkit.AttrPending, v)
 	}
-	pending := time.UnixMilli(ms).UTC()
-	if done, err := doneTick(item); err == nil && !pending.After(done) {
-		return time.Time{}, nil
-	}
-	return pending, nil
+	return time.UnixMilli(ms).UTC(), nil
 }
 
 // newest is the tick that a run covers under this policy: its own, or a newer one

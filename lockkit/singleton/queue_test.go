@@ -246,3 +246,25 @@ func TestOddPendingTickIsAnErrorUnderQueueOnly(t *testing.T) {
 		q.want(res, err, singleton.Completed)
 	})
 }
+
+// A holder that died between its Commit and its release leaves the tick on the
+// item although it is done.
+func TestTickThatWaitsAndIsDoneCountsForNothing(t *testing.T) {
+	inQueue(t, func(q *queued) {
+		waits := q.due.Add(-time.Minute) // the last completed tick
+		q.put(lockkit.Item{"pending": n(waits.UnixMilli())})
+		q.deliver(-time.Minute, singleton.Duplicate)
+		q.deliver(-2*time.Minute, singleton.Superseded)
+		res, err := q.invoke(q.process("a"), q.job, events.Tick{}, q.work(0))
+		q.want(res, err, singleton.Completed)
+		if len(q.ran) != 1 || q.item()["pending"] != nil {
+			t.Errorf("ran %v, item %v", q.ran, q.item())
+		}
+		q.put(lockkit.Item{"pending": n(waits.UnixMilli())})
+		q.ran = nil
+		res, err = q.invoke(q.process("a"), q.job, q.scheduled(0), q.work(0))
+		q.want(res, err, singleton.Completed)
+		q.covered(interval{-time.Minute, 0})
+		q.nothingWaits()
+	})
+}
