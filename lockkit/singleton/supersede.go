@@ -43,6 +43,7 @@ func (p *supersede) looks(ctx context.Context, s lockkit.Sighting) bool {
 }
 
 // may reports whether the holder may be asked to stop, as far as this look shows.
+// Who ran before it does not change while it holds the lock.
 func (p *supersede) may(s lockkit.Sighting) bool {
 	run, ours := holderRun(s)
 	before, _ := wire.ReadRecord(s.Item[lockkit.AttrPrev])
@@ -51,15 +52,13 @@ func (p *supersede) may(s lockkit.Sighting) bool {
 
 func (p *supersede) ask(ctx context.Context, s lockkit.Sighting) {
 	refused, err := p.a.ask(ctx, s, lockkit.Addition{
-		Condition: "#run.#t < :tick AND (attribute_not_exists(#prev.#o) OR #prev.#o <> :stopped) AND (attribute_not_exists(#stop.#token) OR #stop.#token <> :token)",
+		Condition: "#run.#t < :tick AND (attribute_not_exists(#stop.#token) OR #stop.#token <> :token)",
 		Set:       []string{"#stop = :stop"},
 		Names: map[string]string{
-			"#run": lockkit.AttrRun, "#t": wire.KeyRunTick, "#prev": lockkit.AttrPrev, "#o": wire.KeyOutcome,
-			"#stop": lockkit.AttrStop, "#token": wire.KeyToken,
+			"#run": lockkit.AttrRun, "#t": wire.KeyRunTick, "#stop": lockkit.AttrStop, "#token": wire.KeyToken,
 		},
 		Values: map[string]types.AttributeValue{
-			":tick": wire.Number(p.tick.Time.UnixMilli()), ":stopped": wire.String(string(Stopped)),
-			":stop": wire.Stop{Token: s.Token, Tick: p.tick.Time}.Value(),
+			":tick": wire.Number(p.tick.Time.UnixMilli()), ":stop": wire.Stop{Token: s.Token, Tick: p.tick.Time}.Value(),
 		},
 	})
 	p.err = err
