@@ -60,7 +60,7 @@ func toldMutants() []mutant {
 			{"singleton/work.go", "	case a.budget.over(time.Now()):\n", "	case false:\n"},
 		}},
 		one("nil after a stop completes the tick", "singleton/work.go", "	case errors.Is(context.Cause(working), ErrStopped):\n", "	case errors.Is(context.Cause(working), ErrStopped) && r.err == nil:\n		return Completed, nil\n	case errors.Is(context.Cause(working), ErrStopped):\n"),
-		one("a release that finds the lock taken over is a success", "singleton/release.go", "	case outcome == Completed && gone:\n		return Lost,", "	case outcome == Completed && gone:\n		return Completed, nil\n	case false:\n		return Lost,"),
+		one("a release that finds the lock taken over is a success", "singleton/release.go", "	case outcome == Completed && gone:\n		return Lost,", "	case outcome == Completed && gone:\n		return Completed, false, nil\n	case false:\n		return Lost,"),
 		one("a failed run is recorded as completed", "singleton/ext.go", "string(e.end.outcome), e.end.err\n", "string(Completed), e.end.err\n"),
 		one("a holder that released is reported as dead", "singleton/contend.go", "	if !r.Ended.IsZero() {", "	if false {"),
 		one("the record does not name its holder", "singleton/ext.go", "wire.Record{Owner: owner,", "wire.Record{Owner: e.request.id,"),
