@@ -44,8 +44,9 @@ type tenure struct {
 	raised   map[time.Time]bool // the ticks that it completed
 	from     int64              // the token that it was taken over from; 0: the lock was free
 	forced   bool
-	tick     time.Time // which its record names
-	how      string    // the outcome that its release wrote
+	tick     time.Time          // which its record names now
+	named    map[time.Time]bool // and has named: under the policy Queue a run may have several
+	how      string             // the outcome that its release wrote
 }
 
 // ledger knows what happened to the lock and checks it at each write.
@@ -111,6 +112,9 @@ func (l *ledger) wrote(w lockWrite) {
 	if a.tick.After(b.tick) {
 		t.raised[a.tick] = true
 	}
+	if a.owner != "" {
+		t.tick, t.named[a.runTick] = a.runTick, true
+	}
 	if b.owner != "" && a.owner == "" && a.prevHow != "" { // without an outcome, an acquire was given up
 		if t.how = a.prevHow; a.prevOwner != b.owner {
 			l.broken(recordTrue, "process %d released the lock of %.4s and left a record of %.4s", w.process, b.owner, a.prevOwner)
@@ -130,7 +134,7 @@ func (l *ledger) wrote(w lockWrite) {
 // acquired checks a write that took the lock.
 func (l *ledger) acquired(w lockWrite) {
 	b, a := w.before, w.after
-	t := &tenure{process: w.process, owner: a.owner, acquired: w.at, tick: a.runTick, raised: map[time.Time]bool{}}
+	t := &tenure{process: w.process, owner: a.owner, acquired: w.at, raised: map[time.Time]bool{}, named: map[time.Time]bool{}}
 	if b.owner != "" {
 		t.from = b.token
 		if stood := w.at.Sub(l.version); stood < b.lease {

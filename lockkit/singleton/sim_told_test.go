@@ -71,7 +71,8 @@ func (l *ledger) said(s said) {
 	if s.res.Outcome != singleton.Completed && (s.res.Marked || s.res.Committed) {
 		untrue("and says that the tick is completed")
 	}
-	if t := l.tenures[s.res.Token]; t != nil && (s.res.Takeover != nil) != (t.from != 0) {
+	// The first tick under a lease tells whom it was taken over from.
+	if t := l.tenures[s.res.Token]; t != nil && (s.res.Takeover != nil) != (t.from != 0 && !s.res.Queued) {
 		untrue(fmt.Sprintf("it took over from token %d, and says from %+v", t.from, s.res.Takeover))
 	} else if t != nil && s.res.Takeover != nil {
 		if from := l.tenures[t.from]; s.res.Takeover.Token != t.from || from != nil && !s.res.Takeover.Tick.Equal(from.tick) {
@@ -116,7 +117,7 @@ func (l *ledger) lived(s said) bool {
 // runs reports whether a run of the tick has begun until then.
 func (l *ledger) runs(tick, until time.Time) bool {
 	for _, t := range l.tenures {
-		if t.tick.Equal(tick) && !t.acquired.After(until) {
+		if t.named[tick] && !t.acquired.After(until) {
 			return true
 		}
 	}
