@@ -200,10 +200,11 @@ func TestSupersedeWaitsForTheQuickerOneToo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		first := w.hold("pod-1", 0, 10*time.Minute)
 		quicker := make(chan singleton.Result, 1)
-		time.AfterFunc(spec.Lease/3+50*time.Millisecond, func() { // the first has just stopped
+		time.AfterFunc(spec.Lease/3+50*time.Millisecond, func() { // the first has just stopped, and nobody has looked yet
 			res, _ := w.invoke(w.process("pod-3"), spec, w.scheduled(time.Second), does(time.Minute))
 			quicker <- res
 		})
+		time.Sleep(time.Second)
 		res, err := w.invoke(w.process("pod-2"), with(job.Supersede), w.scheduled(time.Minute), does(0))
 		w.want(res, err, singleton.Completed)
 		if a, b := <-first, <-quicker; a.Outcome != singleton.Stopped || b.Outcome != singleton.Completed {
