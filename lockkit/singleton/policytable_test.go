@@ -66,9 +66,19 @@ func meet(w *world, p job.Policy, holder string, phase time.Duration) sample {
 	j := with(p)
 	_, _ = w.invoke(w.process("before"), j, w.scheduled(-time.Minute), does(0))
 	var result <-chan singleton.Result
+	measured := make(chan struct{})
 	switch holder {
-	case "alive":
-		result = w.holdFor("pod-1", j, w.scheduled(0), does(10*time.Minute))
+	case "alive": // for ten minutes, or until there is nothing left to measure
+		result = w.holdFor("pod-1", j, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+			select {
+			case <-measured:
+				return nil
+			case <-time.After(10 * time.Minute):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
 		time.Sleep(phase)
 	case "dead":
 		w.crash("pod-1", j, w.scheduled(0))
@@ -87,6 +97,7 @@ func meet(w *world, p job.Policy, holder string, phase time.Duration) sample {
 	if res.Requests != m.requests {
 		w.Errorf("%d requests in the result, %d were sent", res.Requests, m.requests)
 	}
+	close(measured)
 	if result != nil {
 		<-result
 	}
