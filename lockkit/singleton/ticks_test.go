@@ -135,6 +135,47 @@ func TestScheduleFasterThanTheJobDoesNotPileUp(t *testing.T) {
 	})
 }
 
+// Where ticks queue up for the only process, because they come faster than the job
+// works, the age limit keeps the queue short: what is too old is dropped without a
+// request, and each has its line, so that they can be counted.
+func TestTicksThatQueueUpAreDroppedAndCounted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const ticks = 60
+		p, j := w.process("a"), spec
+		j.MaxAge = 2 * time.Minute
+		var log lines
+		got := map[singleton.Outcome]int{}
+		for i := range ticks {
+			due := time.Duration(i) * time.Minute
+			time.Sleep(time.Until(w.due.Add(due + time.Second)))
+			w.db.ResetRequests()
+			res, err := w.invoke(p, j, w.scheduled(due), func(ctx context.Context, run *singleton.Run) error {
+				if age := time.Since(run.Tick); age > j.MaxAge {
+					t.Errorf("tick %d runs %s late", i, age)
+				}
+				return does(80*time.Second)(ctx, run)
+			}, log.option())
+			if err != nil {
+				t.Error(err)
+			}
+			if res.Outcome == singleton.Expired {
+				w.requests("")
+			}
+			got[res.Outcome]++
+		}
+		if late := time.Since(w.due.Add(ticks * time.Minute)); late > j.MaxAge+80*time.Second {
+			t.Errorf("the queue is %s behind", late)
+		}
+		// Of 60 minutes each run takes 80 seconds.
+		if got[singleton.Completed] < 44 || got[singleton.Expired] < 10 || got[singleton.Completed]+got[singleton.Expired] != ticks {
+			t.Errorf("outcomes %v", got)
+		}
+		if n := strings.Count(log.String(), `"outcome":"expired"`); n != got[singleton.Expired] {
+			t.Errorf("%d lines of %d ticks that were dropped", n, got[singleton.Expired])
+		}
+	})
+}
+
 func TestTickOlderThanTheAgeLimitIsExpiredWithoutARequest(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p, s := w.process("a"), spec
