@@ -149,6 +149,10 @@ func rules() []rule {
 			allow: not("testing"),
 		},
 		{
+			name: "no job relies on a signal: Lambda ends a process without one", of: only(ours("lockkit"), ours("functions")),
+			allow: not("os/signal"),
+		},
+		{
 			name: "nothing imports the command", of: only(module), deps: true,
 			allow: not(ours("cmd")),
 		},
@@ -210,6 +214,7 @@ func TestRulesCatchViolations(t *testing.T) {
 		{ours("cmd/solotick"), "testing"},
 		{ours("lockkit/lockotel"), "go.opentelemetry.io/otel/sdk/trace"},
 		{ours("lockkit/lockotel"), ours("lockkit/locktest")},
+		{ours("functions/order-sweeper"), "os/signal"},
 		{ours("functions"), "github.com/aws/aws-cdk-go/awscdk/v2"},
 	} {
 		all := map[string]pkg{

@@ -37,7 +37,7 @@ func (a *attempt) contend(ctx context.Context) (*lockkit.Lease, Outcome, error) 
 				timer = time.AfterFunc(held+a.locks.TakeoverDelay()+a.spec.ContendMargin, func() { give(errWatched) })
 			}
 		}
-		a.res.Holder = s.Holder
+		a.met(s)
 		return p.looks(ctx, s)
 	}
 	lease, err := a.locks.Acquire(waiting, a.spec.Name, a.spec.Lease,
@@ -46,16 +46,16 @@ func (a *attempt) contend(ctx context.Context) (*lockkit.Lease, Outcome, error) 
 		timer.Stop()
 	}
 	if err == nil {
-		a.res.Holder = ""
+		a.metNobody()
 		return lease, "", nil
 	}
 	if done, ok := errors.AsType[*doneError](err); ok {
-		a.res.Holder = ""
+		a.metNobody()
 		a.res.DoneTick = done.done
 		return nil, done.outcome(), nil
 	}
 	if paused, ok := errors.AsType[*pausedError](err); ok {
-		a.res.Holder = ""
+		a.metNobody()
 		a.res.Paused = new(Pause(paused.pause))
 		return nil, Paused, nil
 	}
@@ -76,6 +76,16 @@ func (a *attempt) contend(ctx context.Context) (*lockkit.Lease, Outcome, error) 
 	}
 	return nil, Blocked, fmt.Errorf("the lock could not be acquired: %w", err)
 }
+
+// met notes who holds the lock, and since when, where its record is there to tell:
+// whoever asks later why the tick was not run finds the next run's records on the
+// item.
+func (a *attempt) met(s lockkit.Sighting) {
+	run, _ := holderRun(s)
+	a.res.Holder, a.res.HeldSince = s.Holder, run.Started
+}
+
+func (a *attempt) metNobody() { a.res.Holder, a.res.HeldSince = "", time.Time{} }
 
 // maxWatch keeps sums of durations from overflowing: a lease of another client
 // may be any number.

@@ -108,7 +108,16 @@ func (e *extension) stoppedBy() *Stop {
 }
 
 func (p *Pause) attr() slog.Attr {
-	attrs := []slog.Attr{slog.String("id", p.ID), slog.String("by", p.By), slog.String("why", p.Why)}
+	attrs := []slog.Attr{slog.String("id", p.ID)}
+	if p.By != "" {
+		attrs = append(attrs, slog.String("by", p.By))
+	}
+	if p.Why != "" {
+		attrs = append(attrs, slog.String("why", p.Why))
+	}
+	if !p.At.IsZero() {
+		attrs = append(attrs, slog.Time("at", p.At))
+	}
 	if !p.Until.IsZero() {
 		attrs = append(attrs, slog.Time("until", p.Until))
 	}

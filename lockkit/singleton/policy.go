@@ -43,10 +43,14 @@ func (a *attempt) policy() policy {
 }
 
 // holderRun returns the record of the run that holds the lock. ok is false for a
-// holder that is no run of this package: it leaves another's record in place.
+// holder that is no run of this package: it leaves another's record in place. The
+// record is then the zero one.
 func holderRun(s lockkit.Sighting) (r wire.Record, ok bool) {
 	r, ok = wire.ReadRecord(s.Item[lockkit.AttrRun])
-	return r, ok && r.Owner == s.Owner
+	if !ok || r.Owner != s.Owner {
+		return wire.Record{}, false
+	}
+	return r, true
 }
 
 // runs reports whether the holder's run is for this very tick.

@@ -29,15 +29,16 @@ type Result struct {
 	// Committed: the tick was completed by [Run.Commit], or the items of a run
 	// without a tick were written by it. Error is then what came after.
 	Committed bool      `json:"committed,omitempty"`
-	Token     int64     `json:"token,omitempty"`    // the fencing token; absent for a run without a lease
-	Holder    string    `json:"holder,omitempty"`   // label of the other holder that was met
-	DoneTick  time.Time `json:"done_tick,omitzero"` // duplicate and superseded: the newest tick that is done
-	WaitedMS  int64     `json:"waited_ms"`          // until the lock was acquired or given up
-	WorkedMS  int64     `json:"worked_ms"`          // in the work
-	Takeover  *Takeover `json:"takeover,omitempty"` // the dead holder whose lock this run took over
-	Paused    *Pause    `json:"paused,omitempty"`   // paused: who paused the job, and why
-	Stopped   *Stop     `json:"stopped,omitempty"`  // stopped: who asked for it
-	Requests  int       `json:"requests"`           // sent to DynamoDB for the lock, each try counted
+	Token     int64     `json:"token,omitempty"`     // the fencing token; absent for a run without a lease
+	Holder    string    `json:"holder,omitempty"`    // label of the other holder that was met
+	HeldSince time.Time `json:"held_since,omitzero"` // when its run acquired the lock, by its clock; absent for a client that is no run
+	DoneTick  time.Time `json:"done_tick,omitzero"`  // duplicate and superseded: the newest tick that is done
+	WaitedMS  int64     `json:"waited_ms"`           // until the lock was acquired or given up
+	WorkedMS  int64     `json:"worked_ms"`           // in the work
+	Takeover  *Takeover `json:"takeover,omitempty"`  // the dead holder whose lock this run took over
+	Paused    *Pause    `json:"paused,omitempty"`    // paused: who paused the job, and why
+	Stopped   *Stop     `json:"stopped,omitempty"`   // stopped: who asked for it
+	Requests  int       `json:"requests"`            // sent to DynamoDB for the lock, each try counted
 	// Counts are what the work counted with [Run.Count].
 	Counts    map[string]int64 `json:"counts,omitempty"`
 	RequestID string           `json:"request_id,omitempty"`
@@ -71,7 +72,7 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 	if !logger.Enabled(ctx, level) {
 		return
 	}
-	attrs := make([]slog.Attr, 0, 20)
+	attrs := make([]slog.Attr, 0, 21)
 	attrs = append(attrs, slog.String("job", r.Job))
 	text := func(key, value string) {
 		if value != "" {
@@ -109,6 +110,9 @@ func (r *Result) log(ctx context.Context, logger *slog.Logger, stack string) {
 		attrs = append(attrs, slog.Int64("token", r.Token))
 	}
 	text("holder", r.Holder)
+	if !r.HeldSince.IsZero() {
+		attrs = append(attrs, slog.Time("held_since", r.HeldSince))
+	}
 	if !r.DoneTick.IsZero() {
 		attrs = append(attrs, slog.Time("done_tick", r.DoneTick))
 	}
