@@ -272,7 +272,7 @@ func TestErrorNamesTheCommitThatFailedAndNotTheSecond(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.db.Inject(locktest.Fault{Operation: transaction, Kind: locktest.FaultError, Code: "AccessDeniedException"})
 		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
-			if commits(ctx, run) == nil || commits(ctx, run) == nil {
+			if first, second := commits(ctx, run), commits(ctx, run); first == nil || second == nil {
 				t.Error("a Commit succeeded")
 			}
 			return nil

@@ -81,8 +81,9 @@
 //     the job for the interval after [Run.Since], never for the single tick.
 //   - Deleting the lock's item, or restoring the table, forgets which ticks are
 //     completed, and how far a long one had come.
-//   - A panic on a goroutine that the work started ends the process; the lock is
-//     then free after one lease.
+//   - A panic on a goroutine that the work started ends the process, as kill -9
+//     does, and nothing releases; the lock is then free after one lease
+//     (TestAProcessThatEndsInTheMiddleOfARunIsTakenOver, with real processes).
 //
 // # Outcomes
 //

@@ -152,7 +152,7 @@ func TestSuccessorsCommitIsNotTakenForOnesOwn(t *testing.T) {
 			calm()
 			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultBlackHole, Count: 2}) // the looks
 			w.db.Inject(locktest.Fault{Operation: "UpdateItem", Kind: locktest.FaultDropAnswer, Wait: 400 * time.Millisecond})
-			go func() {
+			go func() { //nolint:contextcheck // another invocation, which does not end with this one
 				time.Sleep(1100 * time.Millisecond)
 				res, _ := w.invoke(w.process("b"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
 					return errors.Join(commits(ctx, run), does(10*time.Second)(ctx, run))

@@ -79,15 +79,21 @@ func TestWhyATickWasNotRunIsTold(t *testing.T) {
 		},
 		"another client held the lock": {
 			func(w *world, tick time.Time) map[string]any {
-				w.dead(24 * time.Hour)
+				// It took over from a run, whose record it leaves in place.
+				var left lockkit.Item
+				w.deliver(report, tick.Add(-time.Minute), func(context.Context, *singleton.Run) error { left = w.item(); return errors.New("gone") })
+				left["owner"], left["rvn"], left["holder"], left["leaseMs"] = s("foreign"), s("v1"), s("dotnet"), n("86400000")
+				w.put(left)
 				line := w.deliver(report, tick, nothing)
-				if line["held_since"] != nil { // that of the run before would be a lie
+				if line["held_since"] != nil { // by the run before, and not by this one
 					t.Errorf("held since %v", line["held_since"])
 				}
 				return line
 			},
-			map[string]any{"outcome": "blocked", "holder": "pod", "error": any(nil)},
-			func(s control.State, _, _ time.Time) bool { return s.Held() && s.Run == nil && s.Lease == 24*time.Hour },
+			map[string]any{"outcome": "blocked", "holder": "dotnet", "error": any(nil)},
+			func(s control.State, _, _ time.Time) bool {
+				return s.Holder == "dotnet" && s.Run == nil && s.Lease == 24*time.Hour
+			},
 		},
 		"failed": {
 			func(w *world, tick time.Time) map[string]any {
