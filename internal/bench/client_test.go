@@ -18,6 +18,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/solotick/solotick/internal/bench/handlers/raw"
 	"github.com/solotick/solotick/lockkit"
 )
 
@@ -37,13 +38,13 @@ func newCycles(t *testing.T, client *dynamodb.Client) (ours, sdk cycle) {
 		}
 		return l.Release(ctx)
 	}
-	r := raw{client}
+	r := raw.Lock{Client: client, Table: lockTable, Name: lockName, Lease: lockLease}
 	sdk = func(ctx context.Context) error {
-		owner, version, token, err := r.acquire(ctx, lockName, lockLease)
+		held, err := r.Acquire(ctx)
 		if err != nil {
 			return err
 		}
-		return r.release(ctx, lockName, owner, version, token)
+		return r.Release(ctx, held)
 	}
 	return ours, sdk
 }
@@ -178,7 +179,7 @@ func sameRequests(t *testing.T) {
 			side["ExpressionAttributeValues"] = slices.Sorted(maps.Keys(values)) // ids and times differ
 		}
 		if !reflect.DeepEqual(a, b) {
-			t.Fatalf("%s: lockkit sends\n%v\nand the calls it is compared with\n%v\nbring raw_test.go up to date", what, a, b)
+			t.Fatalf("%s: lockkit sends\n%v\nand the calls it is compared with\n%v\nbring handlers/raw up to date", what, a, b)
 		}
 	}
 }

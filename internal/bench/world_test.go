@@ -22,6 +22,18 @@ import (
 	"github.com/solotick/solotick/lockkit/locktest"
 )
 
+const (
+	lockTable = "locks"
+	lockName  = "nightly-report"
+	lockLease = 30 * time.Second
+)
+
+type attributes = map[string]types.AttributeValue
+
+func number(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
 // world is a table on virtual time, whose requests take as long as real ones.
 type world struct {
 	t   *testing.T
@@ -44,10 +56,13 @@ func inWorld(t *testing.T, least, most time.Duration, f func(*world)) {
 	})
 }
 
+// slowest is the longest that a request takes in the usual world.
+const slowest = 30 * time.Millisecond
+
 // usual runs f in a world as the goals assume it: 10 to 30 ms per request.
 func usual(t *testing.T, f func(*world)) {
 	t.Helper()
-	inWorld(t, 10*time.Millisecond, 30*time.Millisecond, f)
+	inWorld(t, 10*time.Millisecond, slowest, f)
 }
 
 // far is an endpoint at a distance: half of a request's time passes before it is

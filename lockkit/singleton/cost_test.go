@@ -87,6 +87,33 @@ func valueSize(v types.AttributeValue) int {
 	}
 }
 
+// TestTickOnAReleasedLockCostsTwoRequestsAndADuplicateOrAPausedOneOne counts what
+// the schedule causes day by day: one write to know, and one to tell.
+func TestTickOnAReleasedLockCostsTwoRequestsAndADuplicateOrAPausedOneOne(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.process("a")
+		tick := func(after time.Duration, work singleton.Work, outcome singleton.Outcome, requests string) {
+			w.Helper()
+			w.db.ResetRequests()
+			res, err := w.invoke(p, spec, w.scheduled(after), work)
+			w.want(res, err, outcome)
+			w.requests(requests)
+			if res.Requests != len(requests) {
+				t.Errorf("%q: %d requests in the result, want %d", outcome, res.Requests, len(requests))
+			}
+		}
+		tick(0, does(0), singleton.Completed, "WW") // the first of all makes the item
+		time.Sleep(time.Hour)
+		tick(time.Hour, does(0), singleton.Completed, "WW")
+		tick(time.Hour, mustNotRun(t), singleton.Duplicate, "w")
+		if _, err := control.New(p.locks).Pause(w.Context(), spec.Name, control.Pause{By: "jane", Why: "the database moves"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		tick(2*time.Hour, mustNotRun(t), singleton.Paused, "w")
+	})
+}
+
 func TestEachThirdOfALeaseWorkedCostsOneWrite(t *testing.T) {
 	inWorld(t, func(w *world) {
 		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), does(35*time.Second))
