@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,12 +21,31 @@ const (
 )
 
 // keyword finds what EventBridge Scheduler should have replaced, plain or with
-// "<" escaped the way JSON encoders do, which is what keeps it from doing so.
-var keyword = regexp.MustCompile(`(?:<|\\u003[cC])aws\.scheduler`)
+// "<" escaped the way JSON encoders do, which is what keeps it from doing so. It
+// is -1 where there is none. As a regular expression it would be compiled in each
+// cold start.
+func keyword(text []byte) int {
+	for rest := 0; ; {
+		at := bytes.Index(text[rest:], []byte("aws.scheduler"))
+		if at < 0 {
+			return -1
+		}
+		before := text[:rest+at]
+		for _, open := range []string{"<", `\u003c`, `\u003C`} {
+			if bytes.HasSuffix(before, []byte(open)) {
+				return len(before) - len(open)
+			}
+		}
+		rest += at + 1
+	}
+}
 
-// rfc3339 is what package time does not insist on: it also takes one digit for
-// the hour and a decimal comma.
-var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$`)
+// strict refuses what package time takes for RFC 3339 as well: one digit for the
+// hour, and a decimal comma.
+func strict(parsed string) bool {
+	const hours = len("2026-12-01T02")
+	return parsed[hours] == ':' && !strings.Contains(parsed, ",")
+}
 
 type fields = map[string]json.RawMessage
 
@@ -55,12 +73,12 @@ func Decode(input []byte, now time.Time) (Tick, error) {
 // checkFilled refuses text in which EventBridge Scheduler should have put a
 // value and did not.
 func checkFilled(text []byte) error {
-	at := keyword.FindIndex(text)
-	if at == nil {
+	at := keyword(text)
+	if at < 0 {
 		return nil
 	}
 	return &InputError{
-		Got:  "the input still has the keyword " + quote(word(string(text[at[0]:]))),
+		Got:  "the input still has the keyword " + quote(word(string(text[at:]))),
 		Want: "the value that EventBridge Scheduler puts in its place",
 		Fix:  "check the keyword's spelling and that \"<\" is not written as an escape; outside a schedule, send " + `{} or {"tick": "2026-12-01T02:00:00Z"}`,
 	}
@@ -221,7 +239,7 @@ func decodeTime(f fields, name string, now time.Time) (time.Time, error) {
 		return time.Time{}, bad
 	}
 	at, err := time.Parse(time.RFC3339, s)
-	if err != nil || !rfc3339.MatchString(s) {
+	if err != nil || !strict(s) {
 		return time.Time{}, bad
 	}
 	at = at.UTC()

@@ -145,7 +145,17 @@ func rules() []rule {
 			allow: not(ours("lockkit/locktest"), ours("internal"), ours("cmd")),
 		},
 		{
-			name: "no program carries package testing", of: only(ours("cmd"), ours("functions")), deps: true,
+			name: "what is measured as a function carries what a function may", of: only(ours("internal/bench/handlers")), deps: true,
+			allow: func(p pkg) bool {
+				return !under(p.ImportPath, ours("lockkit/locktest"), ours("internal"), ours("cmd"), ours("functions")) || under(p.ImportPath, ours("internal/bench/handlers"))
+			},
+		},
+		{
+			name: "no cold start compiles a regular expression of ours", of: only(ours("lockkit"), ours("events"), ours("functions")),
+			allow: not("regexp"),
+		},
+		{
+			name: "no program carries package testing", of: only(ours("cmd"), ours("functions"), ours("internal/bench/handlers")), deps: true,
 			allow: not("testing"),
 		},
 		{
@@ -210,6 +220,10 @@ func TestRulesCatchViolations(t *testing.T) {
 		{ours("lockkit/singleton/control"), ours("lockkit/singleton")},
 		{ours("lockkit/locktest"), ours("internal/lambda")},
 		{ours("functions/order-sweeper"), ours("lockkit/locktest")},
+		{ours("internal/bench/handlers/locked"), ours("internal/lambda")},
+		{ours("internal/bench/handlers/plain"), ours("functions")},
+		{ours("events"), "regexp"},
+		{ours("functions/internal/wiring"), "regexp"},
 		{ours("internal/scenario"), ours("cmd/solotick")},
 		{ours("cmd/solotick"), "testing"},
 		{ours("lockkit/lockotel"), "go.opentelemetry.io/otel/sdk/trace"},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -29,7 +28,7 @@ func (v Variable) show(value string) string {
 	if v.Secret {
 		return fmt.Sprintf("a value of %d bytes", len(value))
 	}
-	return fmt.Sprintf("%q", userInfo.ReplaceAllLiteralString(value, "//***@"))
+	return fmt.Sprintf("%q", withoutUser(value))
 }
 
 // Table is a Variable for the name or ARN of a table.
@@ -38,7 +37,7 @@ func Table(name, what string, into *string) Variable {
 		Name: name,
 		Want: "the name or ARN of the table " + what,
 		Fix:  "set it in the function's environment",
-		Set:  matching(tableName, into),
+		Set:  matching(isTable, into),
 	}
 }
 
@@ -73,16 +72,6 @@ type settings struct {
 	logStream, function                   string
 }
 
-var (
-	tableName = regexp.MustCompile(`^(arn:[a-z-]+:dynamodb:[a-z0-9-]+:[0-9]+:table/)?[A-Za-z0-9_.-]{3,255}$`)
-	attribute = regexp.MustCompile(`^[^\s]{1,255}$`)
-	region    = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)+$`)
-	logFormat = regexp.MustCompile(`^(JSON|Text|TEXT)$`)
-	logLevel  = regexp.MustCompile(`^(DEBUG|INFO|WARN|ERROR)$`)
-	anything  = regexp.MustCompile(``)
-	userInfo  = regexp.MustCompile(`//.*@`)
-)
-
 const (
 	inConfiguration = "set it in the function's environment, as the stack does"
 	byLambda        = "Lambda sets it; set it yourself when the binary runs elsewhere"
@@ -97,14 +86,14 @@ func (s *settings) variables() []Variable {
 			s.sortKey = ""
 			return nil
 		}
-		return matching(attribute, &s.sortKey)(value)
+		return matching(isAttribute, &s.sortKey)(value)
 	}
 	const anAttribute = "the name of a key attribute, up to 255 bytes without spaces"
 	list := []Variable{
 		Table("SOLOTICK_LOCK_TABLE", "that holds the locks", &s.lockTable),
-		{Name: "SOLOTICK_LOCK_PARTITION_KEY", Want: anAttribute, Fix: inConfiguration, Optional: true, Set: matching(attribute, &s.partitionKey)},
+		{Name: "SOLOTICK_LOCK_PARTITION_KEY", Want: anAttribute, Fix: inConfiguration, Optional: true, Set: matching(isAttribute, &s.partitionKey)},
 		{Name: "SOLOTICK_LOCK_SORT_KEY", Want: anAttribute + `, or "none"`, Fix: inConfiguration, Optional: true, Set: sortKey},
-		{Name: "SOLOTICK_LOCK_TTL_ATTRIBUTE", Want: "the name of the table's time-to-live attribute", Fix: inConfiguration, Optional: true, Set: matching(attribute, &s.ttl)},
+		{Name: "SOLOTICK_LOCK_TTL_ATTRIBUTE", Want: "the name of the table's time-to-live attribute", Fix: inConfiguration, Optional: true, Set: matching(isAttribute, &s.ttl)},
 	}
 	for _, name := range []string{"DYNAMODB_ENDPOINT", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"} {
 		list = append(list, Variable{
@@ -113,16 +102,16 @@ func (s *settings) variables() []Variable {
 		})
 	}
 	return append(list,
-		Variable{Name: "AWS_REGION", Want: "an AWS Region such as eu-central-1", Fix: byLambda, Set: matching(region, &s.region)},
-		Variable{Name: "AWS_ACCESS_KEY_ID", Want: "an access key id", Fix: byLambda, Set: matching(anything, &s.keyID)},
-		Variable{Name: "AWS_SECRET_ACCESS_KEY", Want: "the secret of that key", Fix: byLambda, Secret: true, Set: matching(anything, &s.secret)},
-		Variable{Name: "AWS_SESSION_TOKEN", Optional: true, Secret: true, Set: matching(anything, &s.session)},
-		Variable{Name: "AWS_LAMBDA_LOG_STREAM_NAME", Optional: true, Set: matching(anything, &s.logStream)},
-		Variable{Name: "AWS_LAMBDA_FUNCTION_NAME", Optional: true, Set: matching(anything, &s.function)},
+		Variable{Name: "AWS_REGION", Want: "an AWS Region such as eu-central-1", Fix: byLambda, Set: matching(isRegion, &s.region)},
+		Variable{Name: "AWS_ACCESS_KEY_ID", Want: "an access key id", Fix: byLambda, Set: matching(isAnything, &s.keyID)},
+		Variable{Name: "AWS_SECRET_ACCESS_KEY", Want: "the secret of that key", Fix: byLambda, Secret: true, Set: matching(isAnything, &s.secret)},
+		Variable{Name: "AWS_SESSION_TOKEN", Optional: true, Secret: true, Set: matching(isAnything, &s.session)},
+		Variable{Name: "AWS_LAMBDA_LOG_STREAM_NAME", Optional: true, Set: matching(isAnything, &s.logStream)},
+		Variable{Name: "AWS_LAMBDA_FUNCTION_NAME", Optional: true, Set: matching(isAnything, &s.function)},
 		// lambdacontext reads these two itself and takes INFO and text for all it
 		// does not know.
-		Variable{Name: "AWS_LAMBDA_LOG_FORMAT", Want: "JSON or Text", Fix: byLogging, Optional: true, Set: matching(logFormat, new(string))},
-		Variable{Name: "AWS_LAMBDA_LOG_LEVEL", Want: "DEBUG, INFO, WARN or ERROR, in capitals", Fix: byLogging, Optional: true, Set: matching(logLevel, new(string))},
+		Variable{Name: "AWS_LAMBDA_LOG_FORMAT", Want: "JSON or Text", Fix: byLogging, Optional: true, Set: matching(isLogFormat, new(string))},
+		Variable{Name: "AWS_LAMBDA_LOG_LEVEL", Want: "DEBUG, INFO, WARN or ERROR, in capitals", Fix: byLogging, Optional: true, Set: matching(isLogLevel, new(string))},
 	)
 }
 
@@ -144,9 +133,9 @@ func (s *settings) setEndpoint(value string) error {
 	return nil
 }
 
-func matching(form *regexp.Regexp, into *string) func(string) error {
+func matching(form func(string) bool, into *string) func(string) error {
 	return func(value string) error {
-		if !form.MatchString(value) {
+		if !form(value) {
 			return errors.New("it has another form")
 		}
 		*into = value

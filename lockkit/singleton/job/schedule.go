@@ -1,18 +1,9 @@
 package job
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 	"time"
-)
-
-var (
-	rate = regexp.MustCompile(`^rate\([1-9][0-9]* (minute|minutes|hour|hours|day|days)\)$`)
-	cron = regexp.MustCompile(`^cron\(([^()]*)\)$`)
-	once = regexp.MustCompile(`^at\(([^()]*)\)$`)
-	// One of the six fields of cron(): numbers, names, and the signs * ? , - / L W #.
-	cronField = regexp.MustCompile(`^[0-9A-Za-z*?,/#-]+$`)
-	zone      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
 )
 
 const wantSchedule = "write rate(5 minutes), cron(0 2 * * ? *) with its six fields (minute, hour, day of month, month, day of week, year), or at(2026-12-01T02:00:00)"
@@ -21,21 +12,21 @@ const wantSchedule = "write rate(5 minutes), cron(0 2 * * ? *) with its six fiel
 // value is one that EventBridge knows is the service's to say: the zone data
 // that could tell is not in a Lambda's file system.
 func (s Spec) checkSchedule(fault report) {
-	if s.TimeZone != "" && (!zone.MatchString(s.TimeZone) || s.TimeZone == "Local") {
+	if s.TimeZone != "" && (!isZone(s.TimeZone) || s.TimeZone == "Local") {
 		fault("TimeZone is %s: use the IANA name, such as Europe/Berlin, or leave it empty for UTC", label(s.TimeZone))
 	}
 	if s.Schedule == "" {
 		return
 	}
 	wrong := func(why string) { fault("Schedule is %s: %s; %s", label(s.Schedule), why, wantSchedule) }
-	if m := cron.FindStringSubmatch(s.Schedule); m != nil {
-		fields := strings.Fields(m[1])
+	if inner, is := inside("cron", s.Schedule); is {
+		fields := strings.Fields(inner)
 		if len(fields) != 6 {
 			wrong("cron has " + count(len(fields)) + " and EventBridge's has six")
 			return
 		}
 		for _, f := range fields {
-			if !cronField.MatchString(f) {
+			if !made(f, "*?,/#-") {
 				wrong("the field " + label(f) + " has a character that EventBridge does not know")
 				return
 			}
@@ -46,13 +37,13 @@ func (s Spec) checkSchedule(fault report) {
 		}
 		return
 	}
-	if m := once.FindStringSubmatch(s.Schedule); m != nil {
-		if _, err := time.Parse("2006-01-02T15:04:05", m[1]); err != nil {
+	if inner, is := inside("at", s.Schedule); is {
+		if _, err := time.Parse("2006-01-02T15:04:05", inner); err != nil {
 			wrong("at takes a time without a zone (that is in TimeZone)")
 		}
 		return
 	}
-	if !rate.MatchString(s.Schedule) {
+	if !isRate(s.Schedule) {
 		wrong("EventBridge does not read it")
 	}
 }
@@ -69,3 +60,43 @@ func count(n int) string {
 		return "another number of fields"
 	}
 }
+
+// The forms below are no regular expressions: each cold start of a function
+// would wait for them to be compiled.
+
+// inside is what a schedule of a kind has between its parentheses.
+func inside(kind, schedule string) (string, bool) {
+	inner, begins := strings.CutPrefix(schedule, kind+"(")
+	inner, ends := strings.CutSuffix(inner, ")")
+	return inner, begins && ends && !strings.ContainsAny(inner, "()")
+}
+
+func isRate(schedule string) bool {
+	inner, is := inside("rate", schedule)
+	number, unit, _ := strings.Cut(inner, " ")
+	return is && number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == "" &&
+		slices.Contains([]string{"minute", "minutes", "hour", "hours", "day", "days"}, unit)
+}
+
+// isZone reports whether s has the form of an IANA name.
+func isZone(s string) bool {
+	for part := range strings.SplitSeq(s, "/") {
+		if !made(part, "_+-") {
+			return false
+		}
+	}
+	return letter(s[0])
+}
+
+// made reports whether s has at least one character, and only letters, digits
+// and these others.
+func made(s, others string) bool {
+	for i := range len(s) {
+		if c := s[i]; !letter(c) && (c < '0' || c > '9') && strings.IndexByte(others, c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
