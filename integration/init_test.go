@@ -22,7 +22,7 @@ import (
 // All functions, as they are built for Lambda, get to where they ask for an
 // invocation without a request to anybody.
 func TestInitWithoutAnInvocationLeavesNoTrace(t *testing.T) {
-	t.Parallel()
+	// Not parallel: a build takes all processors from tests that hold short leases.
 	dir := t.TempDir()
 	// The flags of the Makefile, so that what it builds is compiled once.
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags=-s -w -buildid=", "-o", dir+"/", "../functions/...")
