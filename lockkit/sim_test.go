@@ -43,6 +43,7 @@ func TestSimulation(t *testing.T) {
 // under the race detector a world takes a quarter of a second, and it is the long
 // runs that find what is rare.
 func fewWorlds(t *testing.T) {
+	t.Helper()
 	const checks = "rapid.checks"
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == checks })
