@@ -2,6 +2,7 @@ package lockkit_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,27 @@ func TestTableSaysHowItWasSetUp(t *testing.T) {
 		}
 		if got, err := plain.Key(name); err != nil || len(got) != 1 || plain.TTLAttribute() != "" {
 			t.Errorf("without a sort key: %v, %v, TTL %q", got, err, plain.TTLAttribute())
+		}
+	})
+}
+
+func TestNameOfATableHasTheFormThatDynamoDBTakes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for _, good := range []string{
+			"abc", "My_table.v-2", strings.Repeat("t", 255), "arn:aws:dynamodb:eu-central-1:123456789012:table/locks",
+			"arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/" + strings.Repeat("t", 255),
+		} {
+			if _, err := lockkit.New(w.client, good); err != nil {
+				w.t.Errorf("%q: %v", good, err)
+			}
+		}
+		for _, bad := range []string{
+			"ab", strings.Repeat("t", 256), "a table", "täble", "a/b/c", "arn:", "arn:aws:dynamodb:eu-central-1:123456789012:table/",
+			"arn::table/locks/index/x", "arn:table/locks", "arn:aws:dynamodb:eu-central-1:123456789012:stream/locks",
+		} {
+			if _, err := lockkit.New(w.client, bad); err == nil || !strings.Contains(err.Error(), "expected 3 to 255 letters") {
+				w.t.Errorf("%q: %v", bad, err)
+			}
 		}
 	})
 }

@@ -21,6 +21,12 @@ func median(x []float64) float64 {
 	return x[len(x)/2]
 }
 
+// tenth is the value that a tenth of some numbers are below.
+func tenth(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/10]
+}
+
 func (f figures) String() string { return fmt.Sprintf("median %.3f, max %.3f", f.median, f.max) }
 
 // within reports whether the figures, as they are printed, are in the limit.
