@@ -26,7 +26,8 @@ import (
 //
 // check returns an error for what is wrong in the world's tables, nil when each
 // effect is there exactly once. It is called first for a run that nothing
-// disturbs. A world may end with one tick completed or with both, see
+// disturbs. No request is being answered meanwhile, so that it may look at what the
+// handler of a [Server] keeps, too. A world may end with one tick completed or with both, see
 // [World.Completed]; a job covers the time since the last completed tick, so both
 // must come to the same for what was due at the first.
 //
@@ -137,6 +138,7 @@ func (c *crash) world(t *testing.T, n int, d disturbance) tried {
 		if len(s.faults) == 0 {
 			s.again()
 		}
+		synctest.Wait()
 		if err := c.check(w); err != nil {
 			s.wrong("check: %w", err)
 		}
@@ -211,6 +213,7 @@ func (s *story) play() (deliveries int) {
 	for _, i := range frozen {
 		i.process.Thaw()
 		s.ended(i, <-i.ended)
+		synctest.Wait() // for a work that its run did not wait for
 	}
 	return deliveries
 }

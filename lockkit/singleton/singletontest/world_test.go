@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -142,6 +143,7 @@ func mailer(server http.Handler) singletontest.Program {
 }
 
 func TestRequestsToOtherServersAreDisturbedToo(t *testing.T) {
+	var mu sync.Mutex // a handler is called by many at a time; the check by nobody else
 	var mails, keys map[string]int
 	reset := func(*singletontest.World) { mails, keys = map[string]int{}, map[string]int{} }
 	check := func(w *singletontest.World) error {
@@ -156,6 +158,8 @@ func TestRequestsToOtherServersAreDisturbedToo(t *testing.T) {
 			if err != nil || in.Host != "mail.example" || in.RequestURI != "/send?x=1" {
 				t.Errorf("%v: %s %s", err, in.Host, in.RequestURI)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if keys[string(body)]++; !idempotent || keys[string(body)] == 1 {
 				mails[string(body)]++
 			}
