@@ -118,6 +118,7 @@ func (s shift) deliver(w *world) (res singleton.Result) {
 // delivers copies of its transactions late: in the end every order was handled
 // exactly once, and no tick was committed twice.
 func TestGuaranteeEveryEffectOnce(t *testing.T) {
+	fewHistories(t, 30)
 	tenths := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most*10), func(n int) time.Duration { return time.Duration(n) * 100 * time.Millisecond })
 	}

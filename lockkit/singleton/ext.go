@@ -23,6 +23,7 @@ type extension struct {
 
 	mu      sync.Mutex
 	old     lockkit.Item // what the acquire found, or left when its answer was lost
+	reached time.Time    // the last completed tick that a release was shown which found the lock another's
 	started time.Time
 	end     ending
 	covers  interval // what the run is to cover
@@ -224,13 +225,16 @@ func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
 		step, err := readStep(item)
 		return err == nil && e.tx != nil && step == e.tx.step
 	}
+	done, err := doneTick(item)
+	if err == nil && w.Verb == lockkit.VerbRelease {
+		e.reached = done
+	}
 	if prev, ok := wire.ReadRecord(item[lockkit.AttrPrev]); ok && prev.Owner == w.Owner {
 		return prev.Outcome == string(e.end.outcome)
 	}
 	if !e.NoExtension.Landed(w, item) || !e.marks() {
 		return false
 	}
-	done, err := doneTick(item)
 	return err == nil && done.Equal(e.mark())
 }
 

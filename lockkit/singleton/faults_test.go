@@ -60,6 +60,51 @@ func TestLostAnswerToTheReleaseIsRecognisedUnderASuccessor(t *testing.T) {
 	})
 }
 
+// The answer to the release is lost, and before it is sent again a successor has
+// come and gone: nothing shows any more whose release it was, but the tick is done,
+// and nobody need run it again.
+func TestLostAnswerToTheReleaseWhenASuccessorHasGone(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails error
+		next  singleton.Outcome
+	}{
+		"having completed a newer tick": {nil, singleton.Completed},
+		"having failed":                 {errBoom, singleton.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.db.Inject(locktest.Fault{Operation: "UpdateItem", Skip: 1, Kind: locktest.FaultDropAnswer, Wait: time.Second})
+				next := make(chan singleton.Outcome, 1)
+				go func() {
+					time.Sleep(100 * time.Millisecond)
+					res, _ := w.invoke(w.process("b"), spec, w.scheduled(time.Second), func(context.Context, *singleton.Run) error { return c.fails })
+					next <- res.Outcome
+				}()
+				res, err := w.invoke(w.process("a"), spec, w.scheduled(0), does(0))
+				w.want(res, err, singleton.Completed)
+				if res.Marked || !strings.Contains(res.Warning, "its tick is completed, by this run's release") {
+					t.Errorf("%+v", res)
+				}
+				if got := <-next; got != c.next {
+					t.Errorf("the successor ended as %s, want %s", got, c.next)
+				}
+			})
+		})
+	}
+}
+
+// Whoever finds the lock another's at the first try of the release has not
+// completed the tick: it was somebody else.
+func TestReleaseThatComesTooLateIsLostAlthoughTheTickIsDone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(context.Context, *singleton.Run) error {
+			w.put(lockkit.Item{"owner": nil, "run": nil, "rvn": s("v9"), "fence": n(1 << 50), "tick": n(w.due.UnixMilli())})
+			return nil
+		})
+		w.want(res, err, singleton.Lost)
+	})
+}
+
 func TestReleaseWithoutAnyAnswerIsCompletedAndNotMarked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log lines

@@ -85,6 +85,7 @@ func (h *history) answered(res singleton.Result) {
 // marked tick runs again. No process is paused here and resumed, which is what
 // only fencing helps against.
 func TestGuaranteeOneRunAtATime(t *testing.T) {
+	fewHistories(t, 40)
 	seconds := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most*10), func(n int) time.Duration { return time.Duration(n) * 100 * time.Millisecond })
 	}

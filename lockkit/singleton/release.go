@@ -14,7 +14,8 @@ import (
 // release gives the lock back and, for a run that completed without a Commit,
 // marks its tick with the same write. It may change the outcome: a lease that
 // turns out to have been taken over is lost, whatever the work returned, and the
-// tick is not marked; a Commit that turns out to have been applied has completed
+// tick is not marked, unless a try of the release had no answer and the tick is
+// done since; a Commit that turns out to have been applied has completed
 // the tick. takenOn says that the lock is held on, for a tick that waited.
 func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, outcome Outcome, cause error, panicked bool) (_ Outcome, takenOn bool, _ error) {
 	committed := run.did.isCommitted()
@@ -23,6 +24,7 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 		end.err = cause.Error()
 	}
 	a.ext.ends(end)
+	sent := a.sent.Load()
 	err := a.free(ctx, lease)
 	if waits, ok := errors.AsType[*pendingError](err); ok {
 		if takenOn = a.takeOn(ctx, lease, waits.tick); takenOn {
@@ -47,6 +49,8 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 		if cause == nil {
 			cause = ended
 		}
+	case outcome == Completed && gone && a.sent.Load() > sent+1 && a.ext.passed():
+		a.res.Warning = "the work is done and its tick is completed, by this run's release, whose answer was lost, or by a run that came after it: " + ended.Error()
 	case outcome == Completed && gone:
 		return Lost, false, fmt.Errorf("the work returned nil, and then the release found the lease gone: %w", ended)
 	case outcome == Completed && tick && !committed:
@@ -58,6 +62,17 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 		a.committed()
 	}
 	return outcome, takenOn, cause
+}
+
+// passed reports whether a release that found the lock another's was shown that
+// the run's tick, or a newer one, has been completed since the acquire. Where an
+// earlier try of the release had no answer, that may have been it, and a successor
+// that came and went has left no trace of who it was.
+func (e *extension) passed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was, err := doneTick(e.old)
+	return err == nil && e.marks() && was.Before(e.covers.tick) && !e.reached.Before(e.covers.tick)
 }
 
 // committed notes that a Commit was applied.

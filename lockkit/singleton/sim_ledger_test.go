@@ -44,6 +44,7 @@ type tenure struct {
 	raised   map[time.Time]bool // the ticks that it completed
 	from     int64              // the token that it was taken over from; 0: the lock was free
 	forced   bool
+	begun    bool               // its work
 	tick     time.Time          // which its record names now
 	named    map[time.Time]bool // and has named: under the policy Queue a run may have several
 	how      string             // the outcome that its release wrote
@@ -59,8 +60,8 @@ type ledger struct {
 	pauses   []span
 	lives    []sign // writes by holders, oldest first
 	state    lockState
-	version  time.Time          // when the present version was written
-	done     map[time.Time]bool // completed ticks
+	versions map[string]time.Time // when each was first written
+	done     map[time.Time]bool   // completed ticks
 }
 
 type violation struct {
@@ -79,6 +80,7 @@ type sign struct {
 func newLedger(policy job.Policy) *ledger {
 	return &ledger{
 		policy: policy, tenures: map[int64]*tenure{}, stops: map[int64]bool{}, done: map[time.Time]bool{}, pendings: map[time.Time]bool{},
+		versions: map[string]time.Time{},
 	}
 }
 
@@ -115,10 +117,8 @@ func (l *ledger) wrote(w lockWrite) {
 	if a.owner != "" {
 		t.tick, t.named[a.runTick] = a.runTick, true
 	}
-	if b.owner != "" && a.owner == "" && a.prevHow != "" { // without an outcome, an acquire was given up
-		if t.how = a.prevHow; a.prevOwner != b.owner {
-			l.broken(recordTrue, "process %d released the lock of %.4s and left a record of %.4s", w.process, b.owner, a.prevOwner)
-		}
+	if b.owner != "" && a.owner == "" {
+		l.freed(w, t)
 	}
 	if b.cursor != "" && a.cursor == "" && !a.tick.After(b.tick) && !t.forced {
 		l.broken(cursorStays, "process %d removed the cursor %q and completed nothing", w.process, b.cursor)
@@ -137,7 +137,7 @@ func (l *ledger) acquired(w lockWrite) {
 	t := &tenure{process: w.process, owner: a.owner, acquired: w.at, raised: map[time.Time]bool{}, named: map[time.Time]bool{}}
 	if b.owner != "" {
 		t.from = b.token
-		if stood := w.at.Sub(l.version); stood < b.lease {
+		if stood := w.at.Sub(l.versions[b.version]); stood < b.lease {
 			l.broken(noEarly, "process %d took over %s after the version was written, of a lease of %s", w.process, stood, b.lease)
 		}
 	}
@@ -150,12 +150,27 @@ func (l *ledger) acquired(w lockWrite) {
 	}
 }
 
+// freed checks a write that freed the lock. A release writes the record of its run;
+// an acquire that was given up and had landed takes the lock back, before any work,
+// and leaves the record of the run before as it is.
+func (l *ledger) freed(w lockWrite, t *tenure) {
+	b, a := w.before, w.after
+	if a.prevOwner == b.owner {
+		t.how = a.prevHow
+		return
+	}
+	if t.begun || a.prevOwner != b.prevOwner || a.prevHow != b.prevHow {
+		l.broken(recordTrue, "process %d released the lock of %.4s and left a record of %.4s", w.process, b.owner, a.prevOwner)
+	}
+}
+
 // notes keeps what later judgements need.
 func (l *ledger) notes(w lockWrite) {
 	// A copy of an acquire that arrives after the release has the version that the
-	// first one had, and nobody behind it.
-	if w.after.version != w.before.version {
-		l.version = w.at
+	// first one had, and nobody behind it: who has seen that version for a whole lease
+	// need not wait for another.
+	if _, known := l.versions[w.after.version]; !known {
+		l.versions[w.after.version] = w.at
 	}
 	if w.after.version != w.before.version || w.after.owner != w.before.owner {
 		l.lives = append(l.lives, sign{w.at, w.after.token})
@@ -205,7 +220,7 @@ func (l *ledger) counted(n int, normal int64) {
 // begins checks that the work of a tick may begin.
 func (l *ledger) begins(token int64, tick time.Time, forced bool) {
 	if t := l.tenures[token]; t != nil {
-		t.forced = forced
+		t.forced, t.begun = forced, true
 	}
 	if !forced && !tick.IsZero() && l.done[tick] {
 		l.broken(doneNotRun, "token %d works on tick %s, which is done", token, hour(tick))

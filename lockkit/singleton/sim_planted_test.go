@@ -97,6 +97,10 @@ func TestInvariantsCatchBadHistories(t *testing.T) {
 		{"a release records another", recordTrue, func(l *ledger) {
 			l.wrote(lockWrite{at: at, process: 1, before: plantedHeld, after: plantedDone.after(func(l *lockState) { l.prevOwner = "b" })})
 		}},
+		{"a release leaves the record of the run before", recordTrue, func(l *ledger) {
+			before := func(l *lockState) { l.prevOwner, l.prevHow = "z", "failed" }
+			l.wrote(lockWrite{at: at, process: 1, before: plantedHeld.after(before), after: plantedDone.after(before)})
+		}},
 		{"recorded in another way than told", recordTrue, func(l *ledger) {
 			l.wrote(lockWrite{at: at, process: 1, before: plantedHeld, after: plantedDone.after(func(l *lockState) { l.prevHow, l.tick = "failed", plantedAt(0) })})
 			l.settled(map[int64]ending{7: {outcome: singleton.OutOfTime}})
@@ -173,6 +177,25 @@ func TestInvariantsAllowGoodHistories(t *testing.T) {
 			l.said(s)
 			s.res = singleton.Result{Tick: plantedTick, Outcome: singleton.Paused}
 			l.said(s)
+		},
+		"an acquire is given up that had landed": func(l *ledger) {
+			before := func(l *lockState) { l.prevOwner, l.prevHow = "a", "completed" }
+			free := plantedDone.after(before)
+			taken := heldFor("b", "b1", 8, at).after(before).after(func(l *lockState) { l.tick = plantedTick })
+			l.wrote(lockWrite{at: at, process: 1, before: plantedHeld, after: free})
+			l.wrote(lockWrite{at: at, process: 2, before: free, after: taken})
+			l.wrote(lockWrite{at: at, process: 2, before: taken, after: taken.after(func(l *lockState) { l.owner, l.runOwner = "", "" })})
+			l.settled(map[int64]ending{7: {outcome: singleton.Completed}})
+		},
+		"a copy of an acquire arrives after the release and is taken over": func(l *ledger) {
+			renewed := plantedHeld.after(func(l *lockState) { l.version = "a2" })
+			free := plantedDone.after(func(l *lockState) { l.version = "a2" })
+			copied := heldFor("a", "a1", 8, plantedTick).after(func(l *lockState) { l.tick, l.prevOwner, l.prevHow = plantedTick, "a", "completed" })
+			l.wrote(lockWrite{at: at, process: 1, before: plantedHeld, after: renewed})
+			l.wrote(lockWrite{at: at, process: 1, before: renewed, after: free})
+			l.wrote(lockWrite{at: at.Add(time.Second), process: 1, before: free, after: copied})
+			next := heldFor("b", "b1", 9, plantedAt(time.Hour)).after(func(l *lockState) { l.tick = plantedTick })
+			l.wrote(lockWrite{at: plantedAt(time.Minute + simLease), process: 2, before: copied, after: next})
 		},
 		"it may not know what became of its Commit": func(l *ledger) {
 			l.wrote(lockWrite{at: at, process: 1, transaction: true, before: plantedHeld, after: plantedHeld.after(func(l *lockState) { l.step, l.tick = 1, plantedTick })})

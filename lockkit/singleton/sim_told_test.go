@@ -152,10 +152,9 @@ func (l *ledger) pausedIn(from, to time.Time) bool {
 	return false
 }
 
-// open reports whether the run left open what became of its tick. One whose
-// release had no answer cannot tell, once a successor has come and gone, whether
-// it was applied; it says that it is lost, and the tick is a duplicate when it is
-// delivered again.
+// open reports whether the run left open what became of its tick: the tick is a
+// duplicate when it is delivered again. A careless work keeps the error of its
+// Commit to itself, and then the lease is all that is told to be lost.
 func (e ending) open() bool {
 	return e.outcome == singleton.Lost && e.troubled || e.unknown && (e.outcome == singleton.Lost || e.outcome == singleton.OutOfTime)
 }
