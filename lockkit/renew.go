@@ -131,7 +131,7 @@ func (l *Lease) heartbeat() {
 // a sixth of the lease. Callers hold mu.
 func (l *Lease) pause() time.Duration {
 	pause, most := 100*time.Millisecond, l.duration/6
-	for i := 1; i < l.failures && pause < most; i++ {
+	for i := int32(1); i < l.failures && pause < most; i++ {
 		pause *= 2
 	}
 	return min(pause, most)
