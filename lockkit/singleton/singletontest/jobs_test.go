@@ -17,7 +17,7 @@ import (
 )
 
 // spec is the job of these tests.
-var spec = job.Spec{Name: "billing", Lease: 30 * time.Second, Timeout: 5 * time.Minute, ExpectedInterval: time.Hour}
+var spec = job.Spec{Name: "billing", Lease: 10 * time.Second, Timeout: 5 * time.Minute, ExpectedInterval: time.Hour}
 
 const bills = "bills"
 
