@@ -1,10 +1,20 @@
 package main
 
+import "slices"
+
 // jobMutants are bugs of whole runs: which ticks run, what they complete, what a
 // Commit promises and what a run tells. Their files are those of singleton, and it
 // is singleton's simulation that must find them.
 func jobMutants() []mutant {
-	return append(append(tickMutants(), commitMutants()...), toldMutants()...)
+	return slices.Concat(tickMutants(), commitMutants(), toldMutants(), policyMutants())
+}
+
+// policyMutants are bugs of what a run does that finds another one at work.
+func policyMutants() []mutant {
+	return []mutant{
+		one("a queue that never takes over", "singleton/queue.go", "	alive := p.skipWhenAlive.looks(ctx, s)\n", "	p.skipWhenAlive.looks(ctx, s)\n	alive := true\n	p.alive = true\n"),
+		one("a queued tick that nobody runs", "singleton/takeon.go", "	add.Condition = \"attribute_not_exists(#pending) OR #pending <= :done\"\n	add.Values[\":done\"] = wire.Number(e.mark().UnixMilli())\n", ""),
+	}
 }
 
 // tickMutants are bugs of what may run, and of what it covers.
