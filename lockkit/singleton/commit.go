@@ -36,6 +36,10 @@ import (
 // [lockkit.ErrUnknownOutcome]; return then: the run looks once more, and is
 // completed if the transaction turns out to have been applied.
 //
+// Once the run has been asked to stop, a Commit is refused before any request,
+// whatever ctx it is given, with an error that matches [ErrStopped]; one that was
+// sent before goes on.
+//
 // In a run without a tick the items are written all the same, under the lock, and
 // complete nothing. A forced run of a tick that is done leaves it as it is.
 func (r *Run) Commit(ctx context.Context, items ...types.TransactWriteItem) error {
@@ -88,10 +92,14 @@ func (r *Run) transact(ctx context.Context, tx *transaction, items []types.Trans
 	return err
 }
 
-// begin numbers a call. It refuses a step on the item that cannot be counted.
+// begin numbers a call. It refuses one of a run that was asked to stop, and a step
+// on the item that cannot be counted.
 func (e *extension) begin(tx *transaction) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.stopped != nil { // whatever context the call was given
+		return fmt.Errorf("not sent: %w %s", ErrStopped, e.stopped)
+	}
 	if e.step == 0 {
 		step, err := readStep(e.old)
 		if err != nil {

@@ -64,7 +64,8 @@
 //   - A paused job does not run (TestGuaranteePausedJobDoesNotRun): the acquire's
 //     own condition refuses it, for people's invokes too.
 //   - A run that is asked to stop is told at its next renewal, and does not complete
-//     its tick (TestGuaranteeStopEndsTheWork). Nobody else's run is
+//     its tick (TestGuaranteeStopEndsTheWork), nor anything by Commit or Checkpoint after that
+//     (TestGuaranteeStoppedRunCompletesNothing). Nobody else's run is
 //     (TestStopForAnotherTokenIsNoStop).
 //
 // # What it does not promise
