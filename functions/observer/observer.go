@@ -81,7 +81,7 @@ func (o *observer) checkJob(ctx context.Context, spec job.Spec, now time.Time) e
 	}
 	about := []slog.Attr{slog.String("job", spec.Name), slog.Time("last_completed", state.Tick), slog.Float64("expected_interval_s", spec.ExpectedInterval.Seconds())}
 	switch p := state.Paused; {
-	case p != nil && (p.Until.IsZero() || now.Before(p.Until)):
+	case p != nil && state.Rests:
 		o.logger.LogAttrs(ctx, slog.LevelInfo, "job paused", append(about, slog.String("by", p.By), slog.Time("paused_at", p.At))...)
 	case now.Sub(last) > spec.ExpectedInterval:
 		o.logger.LogAttrs(ctx, slog.LevelError, "job overdue", about...)

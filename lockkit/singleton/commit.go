@@ -101,11 +101,11 @@ func (e *extension) begin(tx *transaction) error {
 		return fmt.Errorf("not sent: %w %s", ErrStopped, e.stopped)
 	}
 	if e.step == 0 {
-		step, err := readStep(e.old)
+		next, err := wire.NextStep(e.old)
 		if err != nil {
 			return err
 		}
-		e.step = step
+		e.step = next - 1
 	}
 	e.step++ // also past a call that had no answer, or its success could be taken for this one's
 	tx.step = e.step
@@ -163,7 +163,7 @@ func (e *extension) refuseTransaction(item lockkit.Item) error {
 	if tx == nil {
 		return nil
 	}
-	step, err := readStep(item)
+	step, err := wire.ReadStep(item)
 	switch {
 	case err != nil:
 		return err
@@ -192,7 +192,7 @@ func (e *extension) shows(w lockkit.Write, item lockkit.Item) {
 	if held && by.Value != w.Owner || !held && token != w.Token {
 		return
 	}
-	if step, err := readStep(item); err == nil {
+	if step, err := wire.ReadStep(item); err == nil {
 		e.shown = step
 	}
 }
@@ -210,19 +210,6 @@ func (e *extension) seenStep() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.shown
-}
-
-// readStep reads the count of a job's transactions; 0 when there is none.
-func readStep(item lockkit.Item) (int64, error) {
-	v, there := item[lockkit.AttrStep]
-	if !there {
-		return 0, nil
-	}
-	n, ok := wire.Integer(v)
-	if !ok || n < 0 {
-		return 0, fmt.Errorf("attribute %s of the lock's item is a %T, expected a whole number from 0: remove it while no run works", lockkit.AttrStep, v)
-	}
-	return n, nil
 }
 
 // errApplied says that the item, still under this lease, shows the step of the

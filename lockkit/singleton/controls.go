@@ -64,11 +64,11 @@ func refusePaused(add *lockkit.Addition, now time.Time) {
 
 // checkPaused is refusePaused's judgement of an item.
 func checkPaused(item lockkit.Item, now time.Time) error {
-	pause, err := wire.ReadPause(item[lockkit.AttrPaused])
+	pause, on, err := wire.Resting(item[lockkit.AttrPaused], now)
 	if err != nil {
 		return fmt.Errorf("singleton: %w", err)
 	}
-	if pause.On(now) {
+	if on {
 		return &pausedError{pause: pause}
 	}
 	return nil
@@ -79,8 +79,8 @@ func checkPaused(item lockkit.Item, now time.Time) error {
 // acquire removes it, so only the token tells whom it is for. Once a Commit is
 // under way it changes nothing: ending the ctx could only cost its answer.
 func (e *extension) heed(w lockkit.Write, item lockkit.Item) {
-	s, ok := wire.ReadStop(item[lockkit.AttrStop])
-	if !ok || s.Token != w.Token || e.stopped != nil || e.over || e.tx != nil && e.tx.commit {
+	s, err := wire.ReadStop(item[lockkit.AttrStop])
+	if err != nil || s.Token != w.Token || e.stopped != nil || e.over || e.tx != nil && e.tx.commit {
 		return
 	}
 	e.stopped = &Stop{By: s.By, Tick: s.Tick}

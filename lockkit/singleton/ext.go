@@ -222,7 +222,7 @@ func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if w.Verb == lockkit.VerbTransact {
-		step, err := readStep(item)
+		step, err := wire.ReadStep(item)
 		return err == nil && e.tx != nil && step == e.tx.step
 	}
 	done, err := doneTick(item)
@@ -284,13 +284,9 @@ const maxShownCursor = 120 // bytes
 
 // doneTick reads the last completed tick; zero when there is none.
 func doneTick(item lockkit.Item) (time.Time, error) {
-	v, there := item[lockkit.AttrTick]
-	if !there {
-		return time.Time{}, nil
+	done, err := wire.DoneTick(item)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("singleton: %w", err)
 	}
-	ms, ok := wire.Integer(v)
-	if !ok {
-		return time.Time{}, fmt.Errorf("singleton: attribute %s of the lock's item is a %T, expected a whole number of Unix milliseconds: correct it, or remove it to forget which ticks are done", lockkit.AttrTick, v)
-	}
-	return time.UnixMilli(ms).UTC(), nil
+	return done, nil
 }

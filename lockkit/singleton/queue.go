@@ -78,19 +78,14 @@ func (p *queue) without() Outcome {
 	}
 }
 
-// pendingTick reads the tick that waits on an item; zero when there is none. It
-// may be one that is done, where whoever completed it did not come to remove it:
-// callers compare it with the last completed tick, or with one that is newer.
+// pendingTick reads the tick that waits on an item, which may be one that is done;
+// zero when there is none.
 func pendingTick(item lockkit.Item) (time.Time, error) {
-	v, there := item[lockkit.AttrPending]
-	if !there {
-		return time.Time{}, nil
+	pending, err := wire.PendingTick(item)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("singleton: %w", err)
 	}
-	ms, ok := wire.Integer(v)
-	if !ok {
-		return time.Time{}, fmt.Errorf("singleton: attribute %s of the lock's item is a %T, expected a whole number of Unix milliseconds: correct it, or remove it to forget the tick that waits", lockkit.AttrPending, v)
-	}
-	return time.UnixMilli(ms).UTC(), nil
+	return pending, nil
 }
 
 // newest is the tick that a run covers under this policy: its own, or a newer one

@@ -1,6 +1,7 @@
 package singleton
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -42,7 +43,7 @@ func cover(tick events.Tick, item lockkit.Item, spec job.Spec) (interval, error)
 	}
 	found, err := wire.ReadCursor(item)
 	if err != nil {
-		return interval{}, err
+		return interval{}, fmt.Errorf("singleton: %w", err)
 	}
 	live := found.Data != "" && found.Tick.After(done) // of a tick that is not completed
 	c := interval{tick: tick.Time, keeps: true}

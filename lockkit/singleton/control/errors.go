@@ -46,11 +46,14 @@ func (e *PausedError) Error() string {
 // Is matches [ErrPaused].
 func (e *PausedError) Is(target error) bool { return target == ErrPaused }
 
-// String says who paused the job, when, why and until when.
+// String says who paused the job, when, why and until when, as far as it is known.
 func (p Pause) String() string {
-	until := ""
+	at, until := "", ""
+	if !p.At.IsZero() {
+		at = " at " + p.At.Format(time.RFC3339)
+	}
 	if !p.Until.IsZero() {
 		until = " until " + p.Until.Format(time.RFC3339)
 	}
-	return fmt.Sprintf("by %q at %s%s (%q, id %s)", p.By, p.At.Format(time.RFC3339), until, p.Why, p.ID)
+	return fmt.Sprintf("by %q%s%s (%q, id %q)", p.By, at, until, p.Why, p.ID)
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
@@ -37,11 +37,15 @@ type State struct {
 	Cursor     string    `json:"cursor,omitempty"`     // of a run that was not completed
 	CursorTick time.Time `json:"cursor_tick,omitzero"` // the tick it belongs to
 
-	Paused *Pause `json:"paused,omitempty"` // also one whose Until has passed, which holds nobody back
+	// Rests: no run can begin, because the job is paused, or because its item has
+	// a pause that nobody can read, which is a fault too. It was judged by this
+	// process's clock, as runs judge by theirs.
+	Rests  bool   `json:"rests,omitempty"`
+	Paused *Pause `json:"paused,omitempty"` // also one that has ended by itself, and one of which the id can be read and not the end
 	Stop   *Stop  `json:"stop,omitempty"`   // counts for the holder with its token only
 
-	// Faults are attributes that no run can read, each with what to do about it.
-	// They keep the job from running.
+	// Faults are attributes that runs cannot read or go on from. Each says what it
+	// keeps from happening, and what to do about it.
 	Faults []string `json:"faults,omitempty"`
 }
 
@@ -59,10 +63,18 @@ func (s State) String() string {
 	default:
 		parts = append(parts, fmt.Sprintf("the lock is now free (last token %d)", s.Token))
 	}
-	if s.Paused != nil {
+	switch {
+	case s.Rests && s.Paused != nil:
 		parts = append(parts, "the job is paused "+s.Paused.String())
-	} else if s.Exists {
+	case s.Rests:
+		parts = append(parts, "the job does not run, for it has a pause that cannot be read")
+	case s.Paused != nil:
+		parts = append(parts, "the job is not paused any more, its pause "+s.Paused.String()+" has ended by itself")
+	case s.Exists:
 		parts = append(parts, "the job is not paused")
+	}
+	if n := len(s.Faults); n > 0 {
+		parts = append(parts, fmt.Sprintf("its item has faults: %d", n))
 	}
 	return strings.Join(parts, " and ")
 }
@@ -131,43 +143,19 @@ func (c *Controls) decode(job string, item lockkit.Item) (State, error) {
 	if !s.Exists {
 		return s, nil
 	}
-	foreign := func(format string, args ...any) (State, error) {
-		return State{}, &lockkit.NotALockError{Lock: job, Table: s.Table, Why: fmt.Sprintf(format, args...)}
+	lock, err := c.locks.Read(job, item)
+	if err != nil {
+		return State{}, err
 	}
-	if kind := text(item[lockkit.AttrType]); kind != "LOCK" {
-		return foreign("attribute %s is not the string \"LOCK\"", lockkit.AttrType)
-	}
-	var ok bool
-	if fence, there := item[lockkit.AttrFence]; there {
-		if s.Token, ok = wire.Integer(fence); !ok {
-			return foreign("attribute %s is no whole number", lockkit.AttrFence)
-		}
-	}
-	if owner, there := item[lockkit.AttrOwner]; there {
-		lease, ok := wire.Integer(item[lockkit.AttrLease])
-		if s.Owner = text(owner); s.Owner == "" || !ok || item[lockkit.AttrFence] == nil {
-			return foreign("it has an owner, and not the %s and %s of a lock that is held", lockkit.AttrLease, lockkit.AttrFence)
-		}
-		s.Lease = time.Duration(min(lease, maxLeaseMS)) * time.Millisecond
-		s.Holder = text(item[lockkit.AttrHolder])
-		if at, ok := item[lockkit.AttrAt].(*types.AttributeValueMemberM); ok && text(at.Value["owner"]) == s.Owner {
-			s.Renewed = moment(at.Value["ms"])
-		}
+	s.Owner, s.Holder, s.Token, s.Lease = lock.Owner, lock.Holder, lock.Token, lock.Lease
+	if !lock.Sent.IsZero() {
+		s.Renewed = lock.Sent.UTC()
 	}
 	s.Run, s.Prev = records(item, s.Owner)
-	d := decoder{item: item}
-	s.Tick, s.Pending, s.Step = d.tick(lockkit.AttrTick), d.tick(lockkit.AttrPending), d.step()
-	s.Cursor, s.CursorTick = d.cursor()
-	s.Paused = d.paused()
-	if stop, ok := wire.ReadStop(item[lockkit.AttrStop]); ok {
-		s.Stop = new(Stop(stop))
-	}
-	s.Faults = d.faults
+	s.remembers(item)
+	s.controls(item, time.Now())
 	return s, nil
 }
-
-// maxLeaseMS keeps the lease of another client within a time.Duration.
-const maxLeaseMS = int64(1<<63-1) / int64(time.Millisecond)
 
 // records tells the holder's record from that of an earlier run, which a client
 // that does not know the attribute leaves in place.
@@ -186,75 +174,51 @@ func records(item lockkit.Item, owner string) (run, prev *Record) {
 	return run, prev
 }
 
-// decoder reads what the job remembers and what operators have set, and notes
-// what it cannot read.
-type decoder struct {
-	item   lockkit.Item
-	faults []string
-}
-
-func (d *decoder) fault(format string, args ...any) {
-	d.faults = append(d.faults, fmt.Sprintf(format, args...))
-}
-
-// tick reads a tick; zero for none.
-func (d *decoder) tick(name string) time.Time {
-	v, there := d.item[name]
-	if !there {
-		return time.Time{}
+// remembers reads what the job has stored for its next run.
+func (s *State) remembers(item lockkit.Item) {
+	var err error
+	if s.Token == math.MaxInt64 {
+		s.fault("no run begins", fmt.Errorf("attribute %s of the lock's item is %d, which cannot be raised: use a new job name, and reset what compares tokens", lockkit.AttrFence, s.Token))
 	}
-	at := moment(v)
-	if at.IsZero() {
-		d.fault("attribute %s is a %T, expected a whole number of Unix milliseconds: correct or remove it", name, v)
+	if s.Tick, err = wire.DoneTick(item); err != nil {
+		s.fault("no run of a tick works, unless it is forced", err)
 	}
-	return at
-}
-
-func (d *decoder) step() int64 {
-	v, there := d.item[lockkit.AttrStep]
-	if !there {
-		return 0
+	if s.Pending, err = wire.PendingTick(item); err != nil {
+		s.fault("no run of a tick works if the job's policy is queue, unless it is forced; runs of other policies do not read it", err)
 	}
-	step, ok := wire.Integer(v)
-	if !ok {
-		d.fault("attribute %s is a %T, expected a whole number: remove it while no run works", lockkit.AttrStep, v)
+	if s.Step, err = wire.ReadStep(item); err == nil {
+		_, err = wire.NextStep(item)
 	}
-	return step
-}
-
-func (d *decoder) cursor() (data string, tick time.Time) {
-	c, err := wire.ReadCursor(d.item)
 	if err != nil {
-		d.fault("%v", err)
+		s.fault("every Checkpoint and Commit fails", err)
 	}
-	return c.Data, c.Tick
-}
-
-// paused returns a pause also where only its id can be read: it is what replaces
-// it.
-func (d *decoder) paused() *Pause {
-	p, err := wire.ReadPause(d.item[lockkit.AttrPaused])
+	c, err := wire.ReadCursor(item)
 	if err != nil {
-		d.fault("%v", err)
+		s.fault("no run of a tick works", err)
 	}
-	if p.ID == "" {
-		return nil
-	}
-	return new(Pause(p))
+	s.Cursor, s.CursorTick = c.Data, c.Tick
 }
 
-func moment(v types.AttributeValue) time.Time {
-	ms, ok := wire.Integer(v)
-	if !ok {
-		return time.Time{}
+// controls reads what operators have set.
+func (s *State) controls(item lockkit.Item, now time.Time) {
+	p, rests, err := wire.Resting(item[lockkit.AttrPaused], now)
+	if err != nil {
+		s.fault("no run begins", err)
 	}
-	return time.UnixMilli(ms).UTC()
+	s.Rests = rests
+	if p.ID != "" { // it is what replaces or ends the pause
+		s.Paused = new(Pause(p))
+	}
+	stop, err := wire.ReadStop(item[lockkit.AttrStop])
+	switch {
+	case err != nil:
+		s.fault("the run that it was meant for goes on", err)
+	case stop != (wire.Stop{}):
+		s.Stop = new(Stop(stop))
+	}
 }
 
-func text(v types.AttributeValue) string {
-	s, ok := v.(*types.AttributeValueMemberS)
-	if !ok {
-		return ""
-	}
-	return s.Value
+// fault notes what cannot be read, and what that has for a consequence.
+func (s *State) fault(so string, err error) {
+	s.Faults = append(s.Faults, fmt.Sprintf("%v; until then %s", err, so))
 }

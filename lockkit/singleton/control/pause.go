@@ -26,8 +26,8 @@ type Pause struct {
 // its id.
 //
 // A job that is paused already is a [PausedError] and stays as it is, unless its
-// pause has ended by itself. An attribute that no run can read as a pause, and
-// that therefore holds every run back, is overwritten.
+// pause has ended by itself. An attribute that holds every run back because it is
+// no pause at all, or one without an id, is overwritten.
 func (c *Controls) Pause(ctx context.Context, job string, p Pause) (Pause, error) {
 	return c.pause(ctx, job, p, "")
 }
@@ -72,9 +72,10 @@ func (c *Controls) pause(ctx context.Context, job string, p Pause, replaces stri
 		for name := range key {
 			r.names["#key"] = name // either: an item has both, or there is none
 		}
-		r.condition = "attribute_not_exists(#key) OR #type = :lock AND (attribute_not_exists(#paused) OR NOT attribute_type(#paused.#id, :string) OR #paused.#until <= :now)"
+		r.condition = "attribute_not_exists(#key) OR #type = :lock AND (attribute_not_exists(#paused) OR NOT attribute_type(#paused.#id, :string) OR #paused.#id = :empty OR #paused.#until <= :now)"
 		r.names["#until"] = wire.KeyUntil
-		r.values[":string"], r.values[":now"] = wire.String("S"), wire.Number(now.UnixMilli())
+		r.values[":string"], r.values[":empty"] = wire.String("S"), wire.String("")
+		r.values[":now"] = wire.Number(now.UnixMilli())
 	}
 	a, err := c.send(ctx, r)
 	switch {
@@ -114,8 +115,10 @@ func (p Pause) ready(now time.Time) (Pause, error) {
 const idLength = 16
 
 // Resume ends the pause with this id. Runs begin with the next tick; what was due
-// during the pause is covered by it. It is a [ChangedError] when the job is not
-// paused any more, or by another pause.
+// during the pause is covered by it. It is a [ChangedError] when the job has another
+// pause, or none. A pause that has ended by itself is still on the item, until it is
+// resumed or the next pause takes its place: to resume it is no error, and changes
+// nothing for the runs.
 func (c *Controls) Resume(ctx context.Context, job, id string) error {
 	if id == "" {
 		return fmt.Errorf("control: resume of job %q: the id of the pause is empty: take it from Look", job)

@@ -34,11 +34,6 @@ type Pause struct {
 	Until time.Time // zero: until somebody ends it
 }
 
-// On reports whether the pause holds runs back at this time.
-func (p Pause) On(now time.Time) bool {
-	return p.ID != "" && (p.Until.IsZero() || now.Before(p.Until))
-}
-
 // Value encodes the pause.
 func (p Pause) Value() types.AttributeValue {
 	m := map[string]types.AttributeValue{KeyID: String(p.ID), KeyAt: Number(p.At.UnixMilli())}
@@ -54,28 +49,38 @@ func (p Pause) Value() types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: m}
 }
 
-// ReadPause decodes the attribute paused; it is the zero value for one that is
-// absent. What cannot be understood is an error and never "not paused": somebody
-// wanted the job to rest. The pause returned beside an error has the ID at most.
-func ReadPause(v types.AttributeValue) (Pause, error) {
+// Resting reads the attribute paused and says whether it keeps runs from
+// beginning at this time, exactly as the condition of their acquires does: one that
+// is absent does not, nor does one whose end has come, whatever else it says.
+// Anything else does. What of that cannot be understood is an error and never "not
+// paused": somebody wanted the job to rest. The pause beside an error has what could
+// be read.
+func Resting(v types.AttributeValue, now time.Time) (p Pause, on bool, err error) {
 	if v == nil {
-		return Pause{}, nil
+		return Pause{}, false, nil
 	}
 	m, ok := v.(*types.AttributeValueMemberM)
 	if !ok {
-		return Pause{}, fmt.Errorf("attribute paused of the lock's item is a %T, expected a map with the id of the pause: pause the job anew, or remove the attribute", v)
+		return Pause{}, true, fmt.Errorf("attribute paused of the lock's item is %s, expected a map with the id of the pause: %s", Show(v), pauseAnew)
 	}
-	p := Pause{ID: text(m.Value[KeyID]), By: text(m.Value[KeyBy]), Why: text(m.Value[KeyWhy]), At: moment(m.Value[KeyAt])}
-	if p.ID == "" {
-		return Pause{}, fmt.Errorf("attribute paused of the lock's item has no string %q, which names the pause: pause the job anew, or remove the attribute", KeyID)
+	p = Pause{ID: text(m.Value[KeyID]), By: text(m.Value[KeyBy]), Why: text(m.Value[KeyWhy]), At: moment(m.Value[KeyAt])}
+	until, ends := m.Value[KeyUntil]
+	if ends {
+		p.Until, ok = end(until)
 	}
-	if until, there := m.Value[KeyUntil]; there {
-		if p.Until = moment(until); p.Until.IsZero() {
-			return Pause{ID: p.ID}, fmt.Errorf("attribute paused of the lock's item says %q with a %T, expected a whole number of Unix milliseconds: pause the job anew, or remove the attribute", KeyUntil, until)
-		}
+	switch {
+	case ends && ok && !now.Before(p.Until):
+		return p, false, nil
+	case p.ID == "":
+		return p, true, fmt.Errorf("%q in the attribute paused of the lock's item is %s, expected a string that names the pause: %s", KeyID, Show(m.Value[KeyID]), pauseAnew)
+	case !ok:
+		return p, true, fmt.Errorf("%q in the attribute paused of the lock's item is %s, expected a number of Unix milliseconds: replace the pause, or remove the attribute", KeyUntil, Show(until))
+	default:
+		return p, true, nil
 	}
-	return p, nil
 }
+
+const pauseAnew = "pause the job anew, or remove the attribute"
 
 // Stop is the attribute stop: it asks one holder to stop, and binds no other.
 // Stops are comparable.
@@ -97,17 +102,25 @@ func (s Stop) Value() types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: m}
 }
 
-// ReadStop decodes the attribute stop. ok is false for one that is absent or
-// that is addressed to nobody.
-func ReadStop(v types.AttributeValue) (s Stop, ok bool) {
+// ReadStop decodes the attribute stop; it is the zero value, which is addressed to
+// nobody, for one that is absent. One that cannot be read is an error: somebody
+// wanted a run to stop, and none does.
+func ReadStop(v types.AttributeValue) (Stop, error) {
+	if v == nil {
+		return Stop{}, nil
+	}
 	m, ok := v.(*types.AttributeValueMemberM)
 	if !ok {
-		return Stop{}, false
+		return Stop{}, fmt.Errorf("attribute stop of the lock's item is %s, expected a map with the holder's token: %s", Show(v), stopAnew)
 	}
-	s = Stop{By: text(m.Value[KeyBy]), Tick: moment(m.Value[KeyTick])}
-	s.Token, ok = Integer(m.Value[KeyToken])
-	return s, ok
+	s := Stop{By: text(m.Value[KeyBy]), Tick: moment(m.Value[KeyTick])}
+	if s.Token, ok = Integer(m.Value[KeyToken]); !ok {
+		return Stop{}, fmt.Errorf("%q in the attribute stop of the lock's item is %s, expected the holder's token: %s", KeyToken, Show(m.Value[KeyToken]), stopAnew)
+	}
+	return s, nil
 }
+
+const stopAnew = "ask the run anew to stop, or remove the attribute"
 
 // text reads a string; "" for whatever is not one.
 func text(v types.AttributeValue) string {
@@ -116,13 +129,4 @@ func text(v types.AttributeValue) string {
 		return ""
 	}
 	return s.Value
-}
-
-// moment reads Unix milliseconds; zero for whatever is not.
-func moment(v types.AttributeValue) time.Time {
-	ms, ok := Integer(v)
-	if !ok {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }

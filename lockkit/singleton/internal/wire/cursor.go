@@ -37,11 +37,11 @@ func ReadCursor(item lockkit.Item) (Cursor, error) {
 		return Cursor{}, nil
 	}
 	if m, ok := v.(*types.AttributeValueMemberM); ok {
-		ms, hasTick := Integer(m.Value[keyCursorTick])
+		tick := moment(m.Value[keyCursorTick])
 		data, hasData := m.Value[keyCursorData].(*types.AttributeValueMemberS)
-		if hasTick && hasData {
-			return Cursor{Tick: time.UnixMilli(ms).UTC(), Data: data.Value}, nil
+		if !tick.IsZero() && hasData {
+			return Cursor{Tick: tick, Data: data.Value}, nil
 		}
 	}
-	return Cursor{}, fmt.Errorf("singleton: attribute %s of the lock's item is no cursor, expected a map of the number %s and the string %s: correct it, or remove it to begin the tick anew", lockkit.AttrCursor, keyCursorTick, keyCursorData)
+	return Cursor{}, fmt.Errorf("attribute %s of the lock's item is no cursor, expected a map of the number %s, in Unix milliseconds, and the string %s: correct it, or remove it to begin the tick anew", lockkit.AttrCursor, keyCursorTick, keyCursorData)
 }
