@@ -79,7 +79,8 @@ func (c *contender) try(ctx context.Context) (*Lease, error) {
 }
 
 // Acquire waits until it has the lock or ctx ends, and then returns an error
-// that matches the ctx error. ctx bounds the wait only: once Acquire has
+// that matches the ctx error, and the newest failure too when no request was
+// answered after it. ctx bounds the wait only: once Acquire has
 // returned a lease, the end of ctx stops neither the lease nor its renewals.
 // Failures that may pass are tried again a few times within about a second and
 // then returned, unless it is told to [KeepTrying].

@@ -272,33 +272,3 @@ func TestTheItemsLeaseCounts(t *testing.T) {
 		})
 	}
 }
-
-func TestKeepTrying(t *testing.T) {
-	for _, kind := range []locktest.FaultKind{locktest.FaultFailBefore, locktest.FaultDropAnswer, locktest.FaultThrottle, locktest.FaultBlackHole} {
-		t.Run(kind.String(), func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				t := w.t
-				stop := w.db.Inject(locktest.Fault{Kind: kind, Count: -1})
-				if _, err := w.process().Acquire(t.Context(), name, lease); !lockkit.IsTransient(err) {
-					t.Fatalf("without the option: %v, want a failure that may pass", err)
-				}
-				stop()
-				_ = w.db.Delete(table, key())
-				stop = w.db.Inject(locktest.Fault{Kind: kind, Count: -1})
-				time.AfterFunc(20*time.Second, stop)
-				var l *lockkit.Lease
-				waited := elapsed(func() { l = w.acquire(w.process(), lockkit.KeepTrying()) })
-				if waited > 25*time.Second || l.Err() != nil {
-					t.Errorf("acquired after %s: %v", waited, l.Err())
-				}
-				w.release(l)
-			})
-		})
-	}
-	inWorld(t, func(w *world) {
-		w.db.Inject(locktest.Fault{Kind: locktest.FaultError, Code: "AccessDeniedException", Count: -1})
-		if _, err := w.process().Acquire(w.t.Context(), name, lease, lockkit.KeepTrying()); err == nil || lockkit.IsTransient(err) {
-			w.t.Errorf("an error that stays: %v", err)
-		}
-	})
-}

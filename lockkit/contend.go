@@ -29,6 +29,7 @@ type contender struct {
 
 	sent     chain         // every record version this acquire has sent
 	unsure   bool          // a write had no answer, and nothing seen since tells what became of it
+	failed   error         // the newest failure of a request, unless one was answered since
 	requests *atomic.Int64 // of CountRequests; nil: nobody counts
 	seen     Item          // newest item seen
 	last     observation   // newest holder seen
@@ -163,11 +164,21 @@ func (c *contender) due(o observation) time.Time {
 
 // look reads the item and judges it.
 func (c *contender) look(ctx context.Context) (*Lease, record, error) {
-	item, err := c.t.read(ctx, c.name, c.bound(), c.requests)
+	item, err := c.read(ctx)
 	if err != nil {
 		return nil, record{}, err
 	}
 	return c.judge(ctx, item)
+}
+
+// read reads the item, a few times where that fails.
+func (c *contender) read(ctx context.Context) (item Item, err error) {
+	err = c.t.again(ctx, func() error {
+		item, err = c.t.readOnce(ctx, c.name, c.bound(), c.requests)
+		c.note(ctx, err)
+		return err
+	})
+	return item, err
 }
 
 // judge says what an item that this contender did not get means, in this order:
@@ -177,7 +188,7 @@ func (c *contender) judge(ctx context.Context, item Item) (*Lease, record, error
 	if c.answered != nil {
 		c.answered()
 	}
-	c.seen, c.unsure = item, false
+	c.seen, c.unsure, c.failed = item, false, nil
 	rec, err := decode(item)
 	if err != nil {
 		return nil, record{}, &NotALockError{Lock: c.name, Table: c.t.table, Why: err.Error()}
@@ -221,6 +232,7 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 		var err error
 		out, err = c.t.update(ctx, in, c.bound(), c.requests)
 		c.unsure = c.unsure || ctx.Err() != nil || mayHaveLanded(err)
+		c.note(ctx, err)
 		return err
 	})
 	if err == nil {
@@ -231,7 +243,7 @@ func (c *contender) write(ctx context.Context, over observation) (*Lease, record
 		return nil, record{}, err
 	}
 	if !brought {
-		if item, err = c.t.read(ctx, c.name, c.bound(), c.requests); err != nil {
+		if item, err = c.read(ctx); err != nil {
 			return nil, record{}, err
 		}
 	}

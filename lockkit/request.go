@@ -50,41 +50,46 @@ func (t *LockTable) update(ctx context.Context, in *dynamodb.UpdateItemInput, bo
 	return out, t.explain(ctx, err)
 }
 
-// read reads the lock item once, strongly consistent; nil when there is none.
-func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, n *atomic.Int64) (Item, error) {
-	in := &dynamodb.GetItemInput{TableName: aws.String(t.table), Key: t.key(name), ConsistentRead: aws.Bool(true)}
-	var item Item
-	err := t.again(ctx, func() error {
-		ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
-		defer cancel()
-		count(n)
-		out, err := t.client.GetItem(ctx, in, oneTry)
-		if err != nil {
-			return t.explain(ctx, err)
-		}
-		if out == nil {
-			return errNothing
-		}
-		item = out.Item
-		return nil
+// read reads the lock item, strongly consistent; nil when there is none.
+func (t *LockTable) read(ctx context.Context, name string, bound time.Duration, n *atomic.Int64) (item Item, err error) {
+	err = t.again(ctx, func() error {
+		item, err = t.readOnce(ctx, name, bound, n)
+		return err
 	})
 	return item, err
+}
+
+func (t *LockTable) readOnce(ctx context.Context, name string, bound time.Duration, n *atomic.Int64) (Item, error) {
+	in := &dynamodb.GetItemInput{TableName: aws.String(t.table), Key: t.key(name), ConsistentRead: aws.Bool(true)}
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, errTimeout)
+	defer cancel()
+	count(n)
+	out, err := t.client.GetItem(ctx, in, oneTry)
+	if err != nil {
+		return nil, t.explain(ctx, err)
+	}
+	if out == nil {
+		return nil, errNothing
+	}
+	return out.Item, nil
 }
 
 // timedOut puts our own time limit in the place of the SDK's "canceled". An
 // answer that arrived together with the limit stays what it is.
 func timedOut(ctx context.Context, err error) error {
-	canceled := errors.Is(err, context.DeadlineExceeded)
-	if c, ok := errors.AsType[interface {
-		error
-		CanceledError() bool
-	}](err); ok {
-		canceled = canceled || c.CanceledError()
-	}
-	if canceled && errors.Is(context.Cause(ctx), errTimeout) {
+	if canceled(err) && errors.Is(context.Cause(ctx), errTimeout) {
 		return &timeoutError{err: err}
 	}
 	return err
+}
+
+// canceled tells a request that the end of its context cut off.
+func canceled(err error) bool {
+	c, ok := errors.AsType[interface {
+		error
+		CanceledError() bool
+	}](err)
+	return ok && c.CanceledError() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // explain is timedOut, and says which keys were sent where the table has others.
@@ -141,7 +146,7 @@ func (t *LockTable) again(ctx context.Context, send func() error) error {
 
 // IsTransient tells an error of an acquire that time may heal from one that it
 // will not: throttling, a failing network, an endpoint that is down, credentials
-// that are not there yet. A missing table, a role without permission and an item
+// that are not there yet or have expired. A missing table, a role without permission and an item
 // that is not a lock are not. What acquires again after one should pause first.
 func IsTransient(err error) bool {
 	if transient(err) {
@@ -151,7 +156,8 @@ func IsTransient(err error) bool {
 		return false
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode() == "ExpiredTokenException"
+		// The latter is what the services that give out credentials say.
+		return api.ErrorCode() == "ExpiredTokenException" || api.ErrorCode() == "ExpiredToken"
 	}
 	// Whatever is no answer of DynamoDB's at all may pass too.
 	_, sent := errors.AsType[*smithy.OperationError](err)

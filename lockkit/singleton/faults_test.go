@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/locktest"
 	"github.com/solotick/solotick/lockkit/singleton"
@@ -252,6 +254,18 @@ func TestAnOutageWhileContendingIsRiddenOut(t *testing.T) {
 		}
 		if got := len(w.db.Requests()); res.Requests != got {
 			t.Errorf("reported %d requests, the endpoint saw %d", res.Requests, got)
+		}
+	})
+}
+
+// Credentials that have expired are ridden out as well, and named when time is up.
+func TestAnOutageToTheEndIsNamed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.db.Inject(locktest.Fault{Kind: locktest.FaultError, Code: "ExpiredTokenException", Message: "the security token is expired", Count: -1})
+		res, err := w.invoke(w.process("a"), spec, w.scheduled(0), mustNotRun(t))
+		w.want(res, err, singleton.Blocked)
+		if api, ok := errors.AsType[smithy.APIError](err); !ok || api.ErrorCode() != "ExpiredTokenException" || !errors.Is(err, singleton.ErrOutOfTime) {
+			t.Errorf("%v, want the end of the time and what was in the way", err)
 		}
 	})
 }
