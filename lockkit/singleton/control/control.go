@@ -63,9 +63,12 @@ const (
 // itself: a refusal after a send without an answer means something else than a
 // refusal of the first.
 func (c *Controls) send(ctx context.Context, r request) (answer, error) {
-	key, err := c.locks.Key(r.job)
+	key, err := c.key(r.job)
 	if err != nil {
-		return answer{}, err
+		return answer{}, c.fail(r, err)
+	}
+	if ctx.Err() != nil {
+		return answer{}, c.fail(r, notSent(ctx))
 	}
 	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(c.locks.Table()), Key: key,
@@ -133,7 +136,29 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // fail names the control in an error.
 func (c *Controls) fail(r request, err error) error {
-	return fmt.Errorf("control: %s of job %q in table %q: %w", r.op, r.job, c.locks.Table(), err)
+	return fmt.Errorf("control: %s of job %s in table %q: %w", r.op, named(r.job), c.locks.Table(), err)
+}
+
+// notSent tells a control that changed nothing from one that may have.
+func notSent(ctx context.Context) error {
+	return fmt.Errorf("nothing was sent, the context had ended before: %w", context.Cause(ctx))
+}
+
+// key is the key of a job's lock. A name that no job can have is an error.
+func (c *Controls) key(job string) (lockkit.Item, error) {
+	if strings.ContainsFunc(job, unicode.IsControl) {
+		return nil, errors.New("the name of the job has a control character, and no job has one: correct it")
+	}
+	return c.locks.Key(job)
+}
+
+// named quotes a job's name and shortens one that would hide the rest of a line.
+func named(job string) string {
+	const most = 64 // bytes
+	if len(job) <= most {
+		return fmt.Sprintf("%q", job)
+	}
+	return fmt.Sprintf("%q… (%d bytes)", wire.Cut(job, most), len(job))
 }
 
 // checkText refuses before any request what would not fit on the item or would

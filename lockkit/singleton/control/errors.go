@@ -25,7 +25,7 @@ type ChangedError struct {
 
 // Error names the control, what it was for and what is there now.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("control: %s of job %q in table %q: it was for %s, and %s: nothing was changed; look again and decide anew", e.Op, e.Now.Job, e.Now.Table, e.Want, e.Now)
+	return fmt.Sprintf("control: %s of job %s in table %q: it was for %s, and %s: nothing was changed; look again and decide anew", e.Op, named(e.Now.Job), e.Now.Table, e.Want, e.Now)
 }
 
 // Is matches [ErrChanged].
@@ -40,7 +40,7 @@ type PausedError struct {
 
 // Error names the job and who paused it.
 func (e *PausedError) Error() string {
-	return fmt.Sprintf("control: job %q in table %q is paused already, %s: replace that pause by its id, or leave it", e.Job, e.Table, e.Pause)
+	return fmt.Sprintf("control: job %s in table %q is paused already, %s: replace that pause by its id, or leave it", named(e.Job), e.Table, e.Pause)
 }
 
 // Is matches [ErrPaused].

@@ -96,6 +96,58 @@ func TestCancelledControlEndsAtOnce(t *testing.T) {
 	})
 }
 
+func TestControlsSayThatTheySentNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ctx, cancel := context.WithCancel(w.Context())
+		cancel()
+		_, paused := w.ctl.Pause(ctx, report.Name, rest)
+		_, looked := w.ctl.Look(ctx, report.Name)
+		for _, err := range []error{
+			paused, looked, w.ctl.Resume(ctx, report.Name, "p1"), w.ctl.Stop(ctx, report.Name, 7, "jane"),
+			w.ctl.Release(ctx, control.State{Job: report.Name, Table: table, Owner: "o", Token: 7}, "jane", "dead"),
+		} {
+			if !errors.Is(err, context.Canceled) || errors.Is(err, control.ErrNoAnswer) || !strings.Contains(err.Error(), "nothing was sent") {
+				t.Errorf("got %v", err)
+			}
+		}
+		w.requests("")
+	})
+}
+
+// The bounds that the package comment states.
+func TestControlsWithoutADeadlineAreBounded(t *testing.T) {
+	inWorld(t, func(w *world) {
+		defer w.db.Inject(locktest.Fault{Kind: locktest.FaultBlackHole, Count: -1})()
+		begin := time.Now()
+		_, paused := w.ctl.Pause(w.Context(), report.Name, rest)
+		took := time.Since(begin)
+		_, looked := w.ctl.Look(w.Context(), report.Name)
+		if paused == nil || looked == nil || took > 13*time.Second || time.Since(begin)-took > 13*time.Second {
+			t.Errorf("%v after %s, %v after %s", paused, took, looked, time.Since(begin)-took)
+		}
+	})
+}
+
+func TestNamesOfJobsAreShownSafely(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for name, words := range map[string]string{"a\x1b[2Jb": "control character", strings.Repeat("n", 3000): "… (3000 bytes)"} {
+			_, paused := w.ctl.Pause(w.Context(), name, rest)
+			_, looked := w.ctl.Look(w.Context(), name)
+			for _, err := range []error{paused, looked, w.ctl.Resume(w.Context(), name, "p1"), w.ctl.Stop(w.Context(), name, 7, "jane")} {
+				if err == nil || !strings.Contains(err.Error(), words) || len(err.Error()) > 500 || strings.Contains(err.Error(), "\x1b") {
+					t.Errorf("got %.1000v, want an error about %q", err, words)
+				}
+			}
+		}
+		w.requests("")
+		long := strings.Repeat("n", 1000) // a name that a job can have
+		w.pause(rest)
+		if err := w.ctl.Resume(w.Context(), long, "p1"); !errors.Is(err, control.ErrChanged) || len(err.Error()) > 500 {
+			t.Errorf("got %.2000v", err)
+		}
+	})
+}
+
 func TestTableWithOtherKeys(t *testing.T) {
 	inWorld(t, func(w *world) {
 		if err := locktest.CreateTable(w.Context(), w.db.Client(), "others", "id", ""); err != nil {

@@ -117,9 +117,12 @@ func (c *Controls) Look(ctx context.Context, job string) (State, error) {
 }
 
 func (c *Controls) read(ctx context.Context, job string) (lockkit.Item, error) {
-	key, err := c.locks.Key(job)
+	key, err := c.key(job)
 	if err != nil {
 		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, notSent(ctx)
 	}
 	in := &dynamodb.GetItemInput{TableName: aws.String(c.locks.Table()), Key: key, ConsistentRead: aws.Bool(true)}
 	var out *dynamodb.GetItemOutput

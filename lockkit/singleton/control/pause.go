@@ -36,7 +36,7 @@ func (c *Controls) Pause(ctx context.Context, job string, p Pause) (Pause, error
 // reason or its end. Whatever else is there is a [ChangedError].
 func (c *Controls) Replace(ctx context.Context, job, id string, p Pause) (Pause, error) {
 	if id == "" {
-		return Pause{}, fmt.Errorf("control: replace a pause of job %q: the id is empty: take it from Look", job)
+		return Pause{}, fmt.Errorf("control: replace a pause of job %s: the id is empty: take it from Look", named(job))
 	}
 	return c.pause(ctx, job, p, id)
 }
@@ -47,9 +47,9 @@ func (c *Controls) pause(ctx context.Context, job string, p Pause, replaces stri
 	if err != nil {
 		return Pause{}, err
 	}
-	key, err := c.locks.Key(job)
+	key, err := c.key(job)
 	if err != nil {
-		return Pause{}, err
+		return Pause{}, c.fail(request{job: job, op: "pause"}, err)
 	}
 	r := request{
 		job: job, op: "pause",
@@ -121,7 +121,7 @@ const idLength = 16
 // nothing for the runs.
 func (c *Controls) Resume(ctx context.Context, job, id string) error {
 	if id == "" {
-		return fmt.Errorf("control: resume of job %q: the id of the pause is empty: take it from Look", job)
+		return fmt.Errorf("control: resume of job %s: the id of the pause is empty: take it from Look", named(job))
 	}
 	a, err := c.send(ctx, request{
 		job: job, op: "resume",

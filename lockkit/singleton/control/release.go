@@ -31,11 +31,11 @@ func (c *Controls) Release(ctx context.Context, seen State, by, why string) erro
 	}
 	switch {
 	case !seen.Held():
-		return fmt.Errorf("control: release of job %q in table %q: what was seen has no holder: there is nothing to release", seen.Job, c.locks.Table())
+		return fmt.Errorf("control: release of job %s in table %q: what was seen has no holder: there is nothing to release", named(seen.Job), c.locks.Table())
 	case seen.Table != c.locks.Table():
-		return fmt.Errorf("control: release of job %q: it was seen in table %q, and these are the controls of table %q", seen.Job, seen.Table, c.locks.Table())
+		return fmt.Errorf("control: release of job %s: it was seen in table %q, and these are the controls of table %q", named(seen.Job), seen.Table, c.locks.Table())
 	case seen.Token == math.MaxInt64:
-		return fmt.Errorf("control: release of job %q in table %q: its token %d cannot be raised: use a new job name, and reset what compares tokens", seen.Job, seen.Table, seen.Token)
+		return fmt.Errorf("control: release of job %s in table %q: its token %d cannot be raised: use a new job name, and reset what compares tokens", named(seen.Job), seen.Table, seen.Token)
 	}
 	left := wire.Record{Owner: seen.Owner}
 	if seen.Run != nil {

@@ -37,7 +37,7 @@ func (c *Controls) Stop(ctx context.Context, job string, token int64, by string)
 	case a.lost && stopped(a.now, token):
 		return nil // an earlier send had been applied, and the run has stopped since
 	case a.now.Held() && a.now.Token == token:
-		return fmt.Errorf("control: stop of job %q in table %q: %s is no run of the job but another client of the lock, which does not know of stops: end its process, and then release the lock if it did not", job, c.locks.Table(), labelled(a.now.Holder))
+		return fmt.Errorf("control: stop of job %s in table %q: %s is no run of the job but another client of the lock, which does not know of stops: end its process, and then release the lock if it did not", named(job), c.locks.Table(), labelled(a.now.Holder))
 	default:
 		return &ChangedError{Op: "stop", Want: fmt.Sprintf("the holder with token %d", token), Now: a.now}
 	}
