@@ -77,6 +77,12 @@ type crash struct {
 // enumerate tries all points. The error is that of the undisturbed run.
 func enumerate(t *testing.T, spec job.Spec, program Program, check func(w *World) error, opts ...Option) (Report, error) {
 	t.Helper()
+	switch {
+	case check == nil:
+		return Report{}, fmt.Errorf("singletontest: check of job %q is nil: give a function that looks whether each effect is there exactly once", spec.Name)
+	case program == nil:
+		return Report{}, fmt.Errorf("singletontest: the program of job %q is nil: give the function that makes its work", spec.Name)
+	}
 	c := crash{settings: newSettings(opts), spec: spec, program: program, check: check}
 	if c.first.IsZero() {
 		c.first = time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -195,6 +201,8 @@ func (s *story) play() (deliveries int) {
 			if s.d.strike.freezes() {
 				frozen, pause = append(frozen, i), 0
 				s.tell(i, "stands still")
+			} else if v := i.process.panicked(); v != nil {
+				s.tell(i, Ended{Panic: v}.String())
 			} else {
 				s.tell(i, "dies")
 			}
@@ -250,7 +258,11 @@ func (s *story) tell(i invocation, what string) {
 
 // ended notes what a delivery said, and whether it is true.
 func (s *story) ended(i invocation, e Ended) {
-	s.tell(i, e.String())
+	told := e.String()
+	if gap := e.Result.Gap; gap != nil {
+		told += fmt.Sprintf(" (nothing covers the time from %s to %s, which lies further back than the job's CatchUp: choose other Ticks, or a longer CatchUp)", gap.From.Format(time.DateTime), gap.To.Format(time.DateTime))
+	}
+	s.tell(i, told)
 	if e.Result.Outcome == singleton.Completed && e.Result.Marked && s.w.Completed(s.spec.Name).Before(i.tick.Time) {
 		s.wrong("%s reported tick %s as completed and marked, and the lock's item does not call it completed", i.process.label, i.tick.Time.Format(time.RFC3339))
 	}

@@ -136,6 +136,36 @@ func TestAJobThatNeverCompletesIsRefused(t *testing.T) {
 	}
 }
 
+func TestAPanicIsNamed(t *testing.T) {
+	panics := func(context.Context, *dynamodb.Client, *singleton.Run) error { panic("a nil map") }
+	_, err := singletontest.Enumerate(t, spec, billing(panics), sentOnce, singletontest.Setup(billsTable))
+	if err == nil || !strings.Contains(err.Error(), "panicked: a nil map") || strings.Contains(err.Error(), "dies") {
+		t.Error(err)
+	}
+}
+
+func TestWithoutACheckNothingIsTried(t *testing.T) {
+	if _, err := singletontest.Enumerate(t, spec, billing(repeatable), nil); err == nil || !strings.Contains(err.Error(), "check of job") {
+		t.Error(err)
+	}
+	if _, err := singletontest.Enumerate(t, spec, nil, sentOnce); err == nil || !strings.Contains(err.Error(), "program of job") {
+		t.Error(err)
+	}
+}
+
+// Ticks further apart than the CatchUp leave a time that no run covers: the story
+// says so, where it is what makes the check fail.
+func TestAGapIsNamed(t *testing.T) {
+	short := spec
+	short.CatchUp = time.Hour
+	wrong := func(*singletontest.World) error { return fmt.Errorf("the first is missing") }
+	_, err := singletontest.Enumerate(t, short, billing(repeatable), wrong, singletontest.Setup(billsTable), singletontest.Ticks(
+		time.Date(2000, 3, 1, 2, 0, 0, 0, time.UTC), time.Date(2000, 3, 2, 2, 0, 0, 0, time.UTC)))
+	if err == nil || !strings.Contains(err.Error(), "further back than the job's CatchUp") {
+		t.Error(err)
+	}
+}
+
 // What the kit checks by itself: a table that forgets which ticks are done.
 func TestADoneTickThatRunsAgainIsFound(t *testing.T) {
 	forgets := func(p *singletontest.Process) singleton.Work {

@@ -27,6 +27,7 @@ type Process struct {
 	thawed chan struct{} // not nil while frozen; closed by Thaw
 	woken  bool          // it was frozen before
 	halted chan struct{} // closed when it is first killed or frozen
+	panics any           // what its run panicked with
 }
 
 // errGone is what a request of a dead process ends with, when the world does.
@@ -194,10 +195,20 @@ func (p *Process) run(ctx context.Context, spec job.Spec, program Program, tick 
 		v := recover()
 		_, _ = p.gate() // neither the dead nor the frozen say how it ended
 		if v != nil {
+			p.w.mu.Lock()
+			p.panics = v
+			p.w.mu.Unlock()
 			p.Kill()
 			e.Panic = v
 		}
 	}()
-	e.Result, e.Err = singleton.Do(ctx, p.locks, spec, tick, program(p))
+	e.Result, e.Err = singleton.Do(ctx, p.locks, spec, tick, p.w.counted(program(p)))
 	return e
+}
+
+// panicked is what the run panicked with, nil for one that did not.
+func (p *Process) panicked() any {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	return p.panics
 }

@@ -2,6 +2,7 @@ package singletontest
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"testing"
@@ -36,6 +37,7 @@ type World struct {
 	table settings
 	over  chan struct{} // closed at the end: the dead may go
 	runs  sync.WaitGroup
+	works sync.WaitGroup // a work may outlive its run
 
 	mu         sync.Mutex // guards the rest, and the state of processes
 	processes  int
@@ -80,7 +82,8 @@ func At(due time.Time) events.Tick {
 }
 
 // Test runs a story in a world of its own. When it returns, processes that were
-// killed are let go and those that still run are waited for.
+// killed are let go and those that still run are waited for, as are works that
+// ignore the end of their ctx; one that never returns ends the test binary.
 func Test(t *testing.T, story func(w *World), opts ...Option) {
 	t.Helper()
 	s := newSettings(opts)
@@ -129,10 +132,39 @@ func (w *World) lockTable(client lockkit.Client, label string) *lockkit.LockTabl
 	return locks
 }
 
-// end lets go of who is dead or frozen and waits for every run.
+// end lets go of who is dead or frozen and waits for every run, and for every work:
+// a bubble cannot end before those that ignore the end of their ctx.
 func (w *World) end() {
 	close(w.over)
 	w.runs.Wait()
+	returned := make(chan struct{})
+	go func() {
+		w.works.Wait()
+		close(returned)
+	}()
+	never := time.NewTimer(longestWork)
+	defer never.Stop()
+	select {
+	case <-returned:
+	case <-never.C:
+		panic(fmt.Sprintf("singletontest: test %s: a work has not returned %s after the end of its story: it ignores the end of its ctx, and nothing can end it from outside: let it wait for <-ctx.Done() too", w.T.Name(), longestWork))
+	}
+}
+
+// longestWork is longer than any test has a work ignore its ctx for.
+const longestWork = 7 * 24 * time.Hour
+
+// counted has the end of the world wait for a work. The deferred call keeps what
+// the work panics with as it is.
+func (w *World) counted(work singleton.Work) singleton.Work {
+	if work == nil { // for the run to refuse
+		return nil
+	}
+	return func(ctx context.Context, run *singleton.Run) error {
+		w.works.Add(1)
+		defer w.works.Done()
+		return work(ctx, run)
+	}
 }
 
 // Client returns a client of the test itself, which nothing disturbs.

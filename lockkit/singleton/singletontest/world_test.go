@@ -183,3 +183,23 @@ func TestAHandlerThatPanicsBreaksTheConnection(t *testing.T) {
 		}
 	})
 }
+
+// A work that ignores its ctx is reported as the panic that ends its process, and
+// the bubble ends when the work has.
+func TestAWorkThatIgnoresItsCtxIsReported(t *testing.T) {
+	var returned time.Time
+	ignores := func(*singletontest.Process) singleton.Work {
+		return func(context.Context, *singleton.Run) error {
+			time.Sleep(3 * time.Hour)
+			returned = time.Now()
+			return nil
+		}
+	}
+	got := singletontest.Run(t, spec, ignores, singletontest.At(time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)))
+	if err, ok := got.Panic.(error); !ok || !strings.Contains(err.Error(), "ignores its context") {
+		t.Errorf("panic %v, %s", got.Panic, got)
+	}
+	if returned.IsZero() {
+		t.Error("the test ended before the work")
+	}
+}
