@@ -77,7 +77,11 @@ func decode(item Item) (record, error) {
 	}
 	kind, ok := str(item[AttrType])
 	if !ok || kind != typeLock {
-		return record{}, fmt.Errorf("attribute %s is %s, expected the string %q", AttrType, show(item[AttrType]), typeLock)
+		found := show(item[AttrType])
+		if kind != "" {
+			found = fmt.Sprintf("another string (%d bytes)", len(kind))
+		}
+		return record{}, fmt.Errorf("attribute %s is %s, expected the string %q", AttrType, found, typeLock)
 	}
 	r := record{exists: true}
 	if v, there := item[AttrFence]; there {
@@ -93,10 +97,10 @@ func decode(item Item) (record, error) {
 		return r, nil
 	}
 	if r.owner, ok = str(v); !ok || r.owner == "" {
-		return record{}, fmt.Errorf("attribute %s is %s, expected a string", AttrOwner, show(v))
+		return record{}, fmt.Errorf("attribute %s is %s, expected a string that is not empty", AttrOwner, show(v))
 	}
 	if r.version == "" {
-		return record{}, fmt.Errorf("it has an owner, and %s is %s, expected a string", AttrVersion, show(item[AttrVersion]))
+		return record{}, fmt.Errorf("it has an owner, and %s is %s, expected a string that is not empty", AttrVersion, show(item[AttrVersion]))
 	}
 	if _, there := item[AttrFence]; !there {
 		return record{}, fmt.Errorf("it has an owner and no %s", AttrFence)
@@ -157,19 +161,4 @@ func integer(v types.AttributeValue) (int64, error) {
 		return 0, fmt.Errorf("%s is not a number", show(v))
 	}
 	return strconv.ParseInt(n.Value, 10, 64)
-}
-
-// show names the type of a value and, for numbers only, the value: an item
-// that is not a lock may hold anybody's data.
-func show(v types.AttributeValue) string {
-	switch v := v.(type) {
-	case nil:
-		return "absent"
-	case *types.AttributeValueMemberN:
-		return "the number " + v.Value
-	case *types.AttributeValueMemberS:
-		return "a string"
-	default:
-		return fmt.Sprintf("a %T", v)
-	}
 }

@@ -29,7 +29,7 @@ func (l *Lease) checkItems(operation string, items []types.TransactWriteItem) er
 			same = same && reflect.DeepEqual(key[name], v)
 		}
 		if same {
-			return fmt.Errorf("lockkit: %s %q: item %d is on the lock's own key, where the transaction has an action of the lease's already, and DynamoDB allows one action per item: leave it out (a held check is not needed here)", operation, l.name, i)
+			return fmt.Errorf("lockkit: %s %q: item %d of %d (index %d) is on the lock's own key, where the transaction has an action of the lease's already, and DynamoDB allows one action per item: leave it out (a held check is not needed here)", operation, l.name, i+1, len(items), i)
 		}
 	}
 	return nil

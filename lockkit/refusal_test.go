@@ -20,19 +20,31 @@ func TestNotALock(t *testing.T) {
 		item map[string]types.AttributeValue
 		want string
 	}{
-		{"an item with only its key", nil, "_type"},
-		{"an entity", map[string]types.AttributeValue{"_type": s("ORDER")}, "_type"},
+		{"an item with only its key", nil, "_type is absent, expected the string"},
+		{"an entity", map[string]types.AttributeValue{"_type": s("ORDER")}, `_type is another string (5 bytes), expected the string "LOCK"`},
+		{"another spelling", map[string]types.AttributeValue{"_type": s("lock")}, "_type is another string (4 bytes)"},
+		{"an empty type", map[string]types.AttributeValue{"_type": s("")}, "_type is an empty string"},
+		{"an empty owner", with(holder("o", "v", "1"), "owner", s("")), "owner is an empty string, expected a string that is not empty"},
+		{"an empty version", with(holder("o", "v", "1"), "rvn", s("")), "rvn is an empty string, expected a string that is not empty"},
+		{"a boolean as owner", with(holder("o", "v", "1"), "owner", &types.AttributeValueMemberBOOL{Value: true}), "owner is a boolean"},
+		{"null as owner", with(holder("o", "v", "1"), "owner", &types.AttributeValueMemberNULL{Value: true}), "owner is null"},
+		{"a list as owner", with(holder("o", "v", "1"), "owner", &types.AttributeValueMemberL{}), "owner is a list"},
+		{"a set as owner", with(holder("o", "v", "1"), "owner", &types.AttributeValueMemberSS{Value: []string{"o"}}), "owner is a set"},
+		{"bytes as owner", with(holder("o", "v", "1"), "owner", &types.AttributeValueMemberB{Value: []byte("o")}), "owner is binary data"},
+		{"a map as lease", with(holder("o", "v", "1"), "leaseMs", &types.AttributeValueMemberM{}), "leaseMs is a map"},
+		{"a token of 1e40", with(holder("o", "v", "1"), "fence", n("1e40")), "fence is the number 1"},
+		{"a negative token", with(holder("o", "v", "1"), "fence", n("-1")), "fence is the number -1, expected a whole number from 0"},
 		{"an owner without a type", map[string]types.AttributeValue{"owner": s("o")}, "_type"},
 		{"an owner and no version", map[string]types.AttributeValue{"_type": s("LOCK"), "owner": s("o"), "fence": n("1"), "leaseMs": n("1000")}, "rvn"},
 		{"an owner and no lease", map[string]types.AttributeValue{"_type": s("LOCK"), "owner": s("o"), "rvn": s("v"), "fence": n("1")}, "leaseMs"},
 		{"an owner and no token", map[string]types.AttributeValue{"_type": s("LOCK"), "owner": s("o"), "rvn": s("v"), "leaseMs": n("1000")}, "fence"},
-		{"a number as owner", map[string]types.AttributeValue{"_type": s("LOCK"), "owner": n("5"), "rvn": s("v"), "fence": n("1"), "leaseMs": n("1000")}, "owner"},
+		{"a number as owner", map[string]types.AttributeValue{"_type": s("LOCK"), "owner": n("5"), "rvn": s("v"), "fence": n("1"), "leaseMs": n("1000")}, "owner is the number 5"},
 		{"a lease of 0", with(holder("o", "v", "1"), "leaseMs", n("0")), "leaseMs"},
 		{"a negative lease", with(holder("o", "v", "1"), "leaseMs", n("-5")), "leaseMs"},
 		{"a lease of 1e18", with(holder("o", "v", "1"), "leaseMs", n("1000000000000000000")), "leaseMs"},
-		{"a string as lease", with(holder("o", "v", "1"), "leaseMs", s("30000")), "leaseMs"},
+		{"a string as lease", with(holder("o", "v", "1"), "leaseMs", s("30000")), "leaseMs is a string (5 bytes), expected a positive whole number"},
 		{"a string as token", map[string]types.AttributeValue{"_type": s("LOCK"), "fence": s("1")}, "fence"},
-		{"a fraction as token", with(holder("o", "v", "1"), "fence", n("1.5")), "fence"},
+		{"a fraction as token", with(holder("o", "v", "1"), "fence", n("1.5")), "fence is the number 1.5, expected a whole number"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

@@ -20,6 +20,9 @@ type State struct {
 // State reads the lock with one strongly consistent read. What it says is old
 // when it arrives, so it is for people and tests: to decide whether a write may
 // happen, send [Lease.ConditionCheck] with that write.
+//
+// The read is tried up to four times, and each try ends after five seconds: without
+// a deadline in ctx, State can take 21 seconds on a network that swallows requests.
 func (t *LockTable) State(ctx context.Context, name string) (State, error) {
 	if err := checkName(name); err != nil {
 		return State{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/locktest"
 )
 
 // What a runner or an operator's tool needs to reach the same item.
@@ -61,6 +62,17 @@ func TestNameOfATableHasTheFormThatDynamoDBTakes(t *testing.T) {
 			if _, err := lockkit.New(w.client, bad); err == nil || !strings.Contains(err.Error(), "expected 3 to 255 letters") {
 				w.t.Errorf("%q: %v", bad, err)
 			}
+		}
+	})
+}
+
+func TestStateOnANetworkThatSwallowsRequests(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.db.Inject(locktest.Fault{Kind: locktest.FaultBlackHole, Count: -1})
+		var err error
+		took := elapsed(func() { _, err = w.process().State(w.t.Context(), name) })
+		if took < 20*time.Second || took > 21*time.Second || !strings.Contains(err.Error(), "no answer in time") {
+			w.t.Errorf("after %s: %v, want the end of the fourth try of 5s", took, err)
 		}
 	})
 }

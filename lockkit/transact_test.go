@@ -219,9 +219,9 @@ func TestTransactChecksItems(t *testing.T) {
 			want  string
 		}{
 			{many, "at most 99"},
-			{[]types.TransactWriteItem{count(), l.ConditionCheck()}, "item 1 is on the lock's own key"},
-			{[]types.TransactWriteItem{{Put: &types.Put{TableName: aws.String(table), Item: with(key(), "x", n("1"))}}}, "item 0"},
-			{[]types.TransactWriteItem{{Delete: &types.Delete{TableName: aws.String(table), Key: key()}}}, "item 0"},
+			{[]types.TransactWriteItem{count(), l.ConditionCheck()}, "item 2 of 2 (index 1) is on the lock's own key"},
+			{[]types.TransactWriteItem{{Put: &types.Put{TableName: aws.String(table), Item: with(key(), "x", n("1"))}}}, "item 1 of 1 (index 0)"},
+			{[]types.TransactWriteItem{{Delete: &types.Delete{TableName: aws.String(table), Key: key()}}}, "item 1 of 1 (index 0)"},
 		} {
 			if err := l.Transact(t.Context(), c.items...); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)

@@ -148,10 +148,10 @@ func TestWriteChecksItems(t *testing.T) {
 			want  string
 		}{
 			{many, "100 items: expected at most 99"},
-			{[]types.TransactWriteItem{count(), l.ConditionCheck()}, "item 1 is on the lock's own key"},
-			{[]types.TransactWriteItem{{Put: &types.Put{TableName: aws.String(table), Item: with(key(), "x", n("1"))}}}, "item 0"},
-			{[]types.TransactWriteItem{{Delete: &types.Delete{TableName: aws.String(arn), Key: key()}}}, "item 0"},
-			{[]types.TransactWriteItem{{Update: &types.Update{TableName: aws.String(table), Key: key()}}}, "item 0"},
+			{[]types.TransactWriteItem{count(), l.ConditionCheck()}, "item 2 of 2 (index 1) is on the lock's own key"},
+			{[]types.TransactWriteItem{{Put: &types.Put{TableName: aws.String(table), Item: with(key(), "x", n("1"))}}}, "item 1 of 1 (index 0)"},
+			{[]types.TransactWriteItem{{Delete: &types.Delete{TableName: aws.String(arn), Key: key()}}}, "item 1 of 1 (index 0)"},
+			{[]types.TransactWriteItem{{Update: &types.Update{TableName: aws.String(table), Key: key()}}}, "item 1 of 1 (index 0)"},
 		} {
 			if err := l.Write(t.Context(), c.items...); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), name) {
 				t.Errorf("got %v, want %q", err, c.want)

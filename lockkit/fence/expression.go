@@ -23,19 +23,63 @@ func endOfSet(update string) int {
 			at++
 			continue
 		}
-		end := at
-		for end < len(update) && wordSign(update[end]) {
-			end++
-			if end < len(update) && (update[end] == '#' || update[end] == ':') {
-				break // "SET#a", which needs no space
-			}
-		}
+		end := endOfWord(update, at)
 		if strings.EqualFold(update[at:end], "SET") {
 			return end
 		}
 		at = end
 	}
 	return -1
+}
+
+// endOfWord returns where the word that begins at a place ends.
+func endOfWord(update string, at int) int {
+	end := at
+	for end < len(update) && wordSign(update[end]) {
+		end++
+		if end < len(update) && (update[end] == '#' && update[end-1] != '.' || update[end] == ':') {
+			break // "SET#a", which needs no space
+		}
+	}
+	return end
+}
+
+// assigns reports whether an update expression changes an attribute or a part of
+// it: each clause names what it changes first, and so does each item of its list.
+func assigns(update, attribute string, names map[string]string) bool {
+	target, depth := false, 0
+	for at := 0; at < len(update); {
+		switch c := update[at]; {
+		case wordSign(c):
+			end := endOfWord(update, at)
+			word := update[at:end]
+			at = end
+			switch strings.ToUpper(word) {
+			case "SET", "REMOVE", "ADD", "DELETE": // reserved words, so no attributes
+				target = true
+				continue
+			}
+			if target {
+				top, _, _ := strings.Cut(word, ".")
+				if name, ok := names[top]; ok {
+					top = name
+				}
+				if top == attribute {
+					return true
+				}
+			}
+			target = false
+			continue
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			target = true
+		}
+		at++
+	}
+	return false
 }
 
 // wordSign reports whether a sign can be part of a keyword, a path, an alias or a

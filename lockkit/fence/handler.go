@@ -35,8 +35,9 @@ const DefaultMaxBody = 1 << 20
 // next can neither stream nor hijack the connection.
 //
 // Put it around what writes; every request that reaches it needs a token. The
-// resource is the request's decoded path unless [ResourceBy] says otherwise. All
-// writers of a resource must take their tokens from one lock: the tokens of two
+// resource is the request's decoded path unless [ResourceBy] says otherwise, and
+// it is taken as it comes: /x, /x/ and //x are three resources with a mark each. If
+// next takes them for one, give them one name with ResourceBy. All writers of a resource must take their tokens from one lock: the tokens of two
 // locks cannot be compared. store and next must not be nil. The handler is safe
 // for concurrent use if they are.
 func Handler(store Store, next http.Handler, opts ...HandlerOption) http.Handler {

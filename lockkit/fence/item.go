@@ -113,6 +113,9 @@ func (i Item) update(update, condition *string, names map[string]string, values,
 	if _, ok := key[i.attribute()]; ok {
 		return guarded{}, fmt.Errorf("fence: %q: attribute %q is part of the item's key and cannot hold the mark: name another", i.Resource, i.attribute())
 	}
+	if assigns(aws.ToString(update), i.attribute(), names) {
+		return guarded{}, fmt.Errorf("fence: %q: the update expression changes attribute %q itself, which holds the mark: leave it out, the guard sets it, or name another attribute for the mark", i.Resource, i.attribute())
+	}
 	w, name, value, err := i.guard(aws.ToString(update), aws.ToString(condition), names, values)
 	if err != nil {
 		return guarded{}, err
@@ -125,7 +128,7 @@ func (i Item) put(condition *string, names map[string]string, values, item attri
 	switch item[i.attribute()].(type) {
 	case nil, *types.AttributeValueMemberN, *types.AttributeValueMemberNULL:
 	default:
-		return guarded{}, nil, fmt.Errorf("fence: %q: attribute %q of the item is a %T, expected the mark, a number, or nothing: name another attribute for the mark", i.Resource, i.attribute(), item[i.attribute()])
+		return guarded{}, nil, fmt.Errorf("fence: %q: attribute %q of the item is %s, expected the mark, a number, or nothing: name another attribute for the mark", i.Resource, i.attribute(), show(item[i.attribute()]))
 	}
 	w, _, _, err := i.guard("", aws.ToString(condition), names, values)
 	if err != nil {

@@ -231,38 +231,6 @@ func transact(t *testing.T, client *dynamodb.Client, guard fence.Item, action ty
 	return guard.RefusedAt(err, 1)
 }
 
-func TestItemRefusesMistakes(t *testing.T) {
-	for name, c := range map[string]struct {
-		guard fence.Item
-		want  string
-	}{
-		"no token":       {fence.Item{Resource: "report"}, "expected the token of a lease"},
-		"negative token": {fence.Item{Resource: "report", Token: -1}, "expected the token of a lease"},
-		"mark on a key":  {fence.Item{Resource: "report", Token: 1, Attribute: "pk"}, "name another"},
-	} {
-		_, err1 := c.guard.Update(&dynamodb.UpdateItemInput{Key: reportKey()})
-		_, err2 := c.guard.Put(&dynamodb.PutItemInput{Item: reportKey()})
-		_, err3 := c.guard.TransactUpdate(types.Update{Key: reportKey()})
-		_, err4 := c.guard.TransactPut(types.Put{Item: reportKey()})
-		for _, err := range []error{err1, err2, err3, err4} {
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "report") {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-	guard := fence.Item{Resource: "report", Token: 1}
-	if err := guard.Refused(nil); err != nil {
-		t.Errorf("nil became %v", err)
-	}
-	other := errors.New("throttled")
-	if err := guard.Refused(other); !errors.Is(err, other) || err.Error() != "throttled" {
-		t.Errorf("another error became %v", err)
-	}
-	if err := guard.RefusedAt(other, 0); !errors.Is(err, other) || err.Error() != "throttled" {
-		t.Errorf("another error became %v", err)
-	}
-}
-
 // Two locks may guard one item, each with a mark of its own.
 func TestTwoMarksOnOneItem(t *testing.T) {
 	db, client := newTable(t)

@@ -49,11 +49,11 @@ func (i Item) judge(err error, found attributes) error {
 	}
 	n, ok := v.(*types.AttributeValueMemberN)
 	if !ok {
-		return i.broken(err, fmt.Sprintf("a %T", v))
+		return i.broken(err, show(v))
 	}
 	highest, parseErr := strconv.ParseInt(n.Value, 10, 64)
 	if parseErr != nil {
-		return i.broken(err, "the number "+n.Value)
+		return i.broken(err, show(v))
 	}
 	if highest <= i.Token {
 		return err

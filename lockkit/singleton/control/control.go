@@ -26,7 +26,9 @@ const (
 )
 
 // Controls are the controls of the jobs whose locks are in one table. They hold
-// no state and are safe for concurrent use.
+// no state and are safe for concurrent use. Each is tried up to four times for three
+// seconds: without a deadline in ctx it can take 13 seconds on a network that
+// swallows requests.
 type Controls struct{ locks *lockkit.LockTable }
 
 // New returns the controls of the jobs in a table. The options of the LockTable

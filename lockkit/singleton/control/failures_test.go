@@ -72,9 +72,13 @@ func TestFailuresOfDynamoDB(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				defer w.db.Inject(c.fault)()
+				begin := time.Now()
 				_, err := w.ctl.Pause(w.Context(), report.Name, rest)
 				if (err == nil) != c.ok || errors.Is(err, control.ErrNoAnswer) != c.unknown || len(w.db.Requests()) != c.requests {
 					t.Errorf("%v after %d requests", err, len(w.db.Requests()))
+				}
+				if took := time.Since(begin); took > 13*time.Second {
+					t.Errorf("it took %s", took)
 				}
 				if err != nil && !strings.Contains(err.Error(), `"report" in table "locks"`) {
 					t.Errorf("the error does not name job and table: %v", err)
