@@ -155,8 +155,8 @@ func (c *Controls) decode(job string, item lockkit.Item) (State, error) {
 		s.Renewed = lock.Sent.UTC()
 	}
 	s.Run, s.Prev = records(item, s.Owner)
-	s.remembers(item)
-	s.controls(item, time.Now())
+	remembered(&s, item)
+	controlled(&s, item, time.Now())
 	return s, nil
 }
 
@@ -177,36 +177,36 @@ func records(item lockkit.Item, owner string) (run, prev *Record) {
 	return run, prev
 }
 
-// remembers reads what the job has stored for its next run.
-func (s *State) remembers(item lockkit.Item) {
+// remembered reads what the job has stored for its next run.
+func remembered(s *State, item lockkit.Item) {
 	var err error
 	if s.Token == math.MaxInt64 {
-		s.fault("no run begins", fmt.Errorf("attribute %s of the lock's item is %d, which cannot be raised: use a new job name, and reset what compares tokens", lockkit.AttrFence, s.Token))
+		fault(s, "no run begins", fmt.Errorf("attribute %s of the lock's item is %d, which cannot be raised: use a new job name, and reset what compares tokens", lockkit.AttrFence, s.Token))
 	}
 	if s.Tick, err = wire.DoneTick(item); err != nil {
-		s.fault("no run of a tick works, unless it is forced", err)
+		fault(s, "no run of a tick works, unless it is forced", err)
 	}
 	if s.Pending, err = wire.PendingTick(item); err != nil {
-		s.fault("no run of a tick works if the job's policy is queue, unless it is forced; runs of other policies do not read it", err)
+		fault(s, "no run of a tick works if the job's policy is queue, unless it is forced; runs of other policies do not read it", err)
 	}
 	if s.Step, err = wire.ReadStep(item); err == nil {
 		_, err = wire.NextStep(item)
 	}
 	if err != nil {
-		s.fault("every Checkpoint and Commit fails", err)
+		fault(s, "every Checkpoint and Commit fails", err)
 	}
 	c, err := wire.ReadCursor(item)
 	if err != nil {
-		s.fault("no run of a tick works", err)
+		fault(s, "no run of a tick works", err)
 	}
 	s.Cursor, s.CursorTick = c.Data, c.Tick
 }
 
-// controls reads what operators have set.
-func (s *State) controls(item lockkit.Item, now time.Time) {
+// controlled reads what operators have set.
+func controlled(s *State, item lockkit.Item, now time.Time) {
 	p, rests, err := wire.Resting(item[lockkit.AttrPaused], now)
 	if err != nil {
-		s.fault("no run begins", err)
+		fault(s, "no run begins", err)
 	}
 	s.Rests = rests
 	if p.ID != "" { // it is what replaces or ends the pause
@@ -215,13 +215,13 @@ func (s *State) controls(item lockkit.Item, now time.Time) {
 	stop, err := wire.ReadStop(item[lockkit.AttrStop])
 	switch {
 	case err != nil:
-		s.fault("the run that it was meant for goes on", err)
+		fault(s, "the run that it was meant for goes on", err)
 	case stop != (wire.Stop{}):
 		s.Stop = new(Stop(stop))
 	}
 }
 
 // fault notes what cannot be read, and what that has for a consequence.
-func (s *State) fault(so string, err error) {
+func fault(s *State, so string, err error) {
 	s.Faults = append(s.Faults, fmt.Sprintf("%v; until then %s", err, so))
 }

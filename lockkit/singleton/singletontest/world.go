@@ -37,13 +37,13 @@ type World struct {
 	table settings
 	over  chan struct{} // closed at the end: the dead may go
 	runs  sync.WaitGroup
-	works sync.WaitGroup // a work may outlive its run
 
 	mu         sync.Mutex // guards the rest, and the state of processes
 	processes  int
 	deliveries int
 	sent       []Request // by all processes
 	trap       trap
+	works      []chan struct{} // one for each work, closed when it returns: it may outlive its run
 }
 
 // settings are what the options say.
@@ -137,17 +137,17 @@ func (w *World) lockTable(client lockkit.Client, label string) *lockkit.LockTabl
 func (w *World) end() {
 	close(w.over)
 	w.runs.Wait()
-	returned := make(chan struct{})
-	go func() {
-		w.works.Wait()
-		close(returned)
-	}()
+	w.mu.Lock()
+	works := w.works // no run is left to begin another
+	w.mu.Unlock()
 	never := time.NewTimer(longestWork)
 	defer never.Stop()
-	select {
-	case <-returned:
-	case <-never.C:
-		panic(fmt.Sprintf("singletontest: test %s: a work has not returned %s after the end of its story: it ignores the end of its ctx, and nothing can end it from outside: let it wait for <-ctx.Done() too", w.T.Name(), longestWork))
+	for _, returned := range works {
+		select {
+		case <-returned:
+		case <-never.C:
+			panic(fmt.Sprintf("singletontest: test %s: a work has not returned %s after the end of its story: it ignores the end of its ctx, and nothing can end it from outside: let it wait for <-ctx.Done() too", w.T.Name(), longestWork))
+		}
 	}
 }
 
@@ -161,8 +161,11 @@ func (w *World) counted(work singleton.Work) singleton.Work {
 		return nil
 	}
 	return func(ctx context.Context, run *singleton.Run) error {
-		w.works.Add(1)
-		defer w.works.Done()
+		returned := make(chan struct{})
+		w.mu.Lock()
+		w.works = append(w.works, returned)
+		w.mu.Unlock()
+		defer close(returned)
 		return work(ctx, run)
 	}
 }
