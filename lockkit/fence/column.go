@@ -13,16 +13,20 @@ import (
 // statements of the caller's own:
 //
 //	UPDATE orders SET status = $1, fence = $2
-//	WHERE id = $3 AND (orders.fence IS NULL OR orders.fence <= $2)
+//	WHERE id = $3 AND ((orders.fence IS NULL OR orders.fence <= $2) AND $2 > 0)
 //
 //	INSERT INTO orders (id, status, fence) VALUES ($1, $2, $3)
 //	ON CONFLICT (id) DO UPDATE SET status = excluded.status, fence = excluded.fence
-//	WHERE (orders.fence IS NULL OR orders.fence <= excluded.fence)
+//	WHERE ((orders.fence IS NULL OR orders.fence <= excluded.fence) AND excluded.fence > 0)
 //
 // A statement compares and writes while it holds the row, so it needs no
 // transaction for that, and is right under READ COMMITTED: one that waited for
 // another writer's row compares with what that one has committed. Pass its
 // result to [Column.Check], or a refused write goes unnoticed.
+//
+// What is no token, 0 or less, changes no row that is there. The row that an INSERT
+// creates has no condition to meet: let the column have CHECK (fence > 0), and the
+// database refuses it there too.
 //
 // A row that is deleted takes its mark along: where rows are deleted, use
 // [Marks], which keeps marks in a table of their own.
@@ -40,10 +44,12 @@ type Column struct {
 func (c Column) Set(token string) string { return c.Name + " = " + token }
 
 // Admits is the condition of the guard for a WHERE clause, in parentheses, with
-// token as for [Column.Set].
+// token as for [Column.Set]. It says it twice, so a placeholder must be one with a
+// number, and stand for a whole number, not for a text.
 func (c Column) Admits(token string) string {
 	name := c.Table + "." + c.Name
-	return "(" + name + " IS NULL OR " + name + " <= " + token + ")"
+	// The column comes first: from it a database knows that the token has 64 bits.
+	return "((" + name + " IS NULL OR " + name + " <= " + token + ") AND " + token + " > 0)"
 }
 
 // ErrNotApplied says that a guarded statement changed no row, although the row is

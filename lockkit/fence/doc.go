@@ -24,6 +24,8 @@
 //     token where it is known, and what a condition of the caller's own refused is
 //     none (TestGuaranteeRefusalsAreStale).
 //   - Tokens are exact up to the largest int64 (TestGuaranteeTokensAreExact).
+//   - In SQL, what is not a token changes no row that is there
+//     (TestGuaranteeSQLRefusesWhatIsNoToken).
 //   - Over HTTP, what is not a token is refused before anything happens
 //     (TestGuaranteeBadHeadersAreRefused), and a request that was cut off has no
 //     effect (TestGuaranteeACutOffRequestHasNoEffect).

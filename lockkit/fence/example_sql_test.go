@@ -39,7 +39,7 @@ func ExampleColumn() {
 	db, done := exampleDatabase(ctx,
 		"CREATE TABLE orders (id TEXT PRIMARY KEY, status TEXT)",
 		"INSERT INTO orders VALUES ('1', 'placed')",
-		"ALTER TABLE orders ADD COLUMN fence BIGINT",
+		"ALTER TABLE orders ADD COLUMN fence BIGINT CHECK (fence > 0)",
 	)
 	defer done()
 	guard := fence.Column{Table: "orders", Name: "fence"}

@@ -44,10 +44,11 @@ func newPostgres(tb testing.TB) *database {
 	return newDatabase(tb, db, "BIGSERIAL PRIMARY KEY")
 }
 
-func TestPostgresColumn(t *testing.T)          { judgesColumn(t, newPostgres(t)) }
-func TestPostgresMarks(t *testing.T)           { raisesMarks(t, newPostgres(t)) }
-func TestPostgresSQLStore(t *testing.T)        { servesHTTP(t, newPostgres(t)) }
-func TestPostgresKeepsTheHighest(t *testing.T) { keepsTheHighest(t, newPostgres(t)) }
+func TestPostgresColumn(t *testing.T)               { judgesColumn(t, newPostgres(t)) }
+func TestPostgresMarks(t *testing.T)                { raisesMarks(t, newPostgres(t)) }
+func TestPostgresSQLStore(t *testing.T)             { servesHTTP(t, newPostgres(t)) }
+func TestPostgresKeepsTheHighest(t *testing.T)      { keepsTheHighest(t, newPostgres(t)) }
+func TestPostgresRefusesWhatIsNoToken(t *testing.T) { refusesNoToken(t, newPostgres(t)) }
 
 // A write that meets another writer's open transaction waits for it, and is
 // judged by what that one has committed, not by what it saw when it began. That

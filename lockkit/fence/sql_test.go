@@ -162,9 +162,6 @@ func judgesColumn(t *testing.T, db *database) {
 			}
 		}
 	}
-	if err := setStatus(t.Context(), db, row(), "closed", 0); err == nil || !strings.Contains(err.Error(), "expected the token of a lease") {
-		t.Errorf("token 0: %v", err)
-	}
 }
 
 // raisesMarks: raise and effect are committed together or not at all.

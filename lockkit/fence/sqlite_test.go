@@ -23,4 +23,6 @@ func TestColumnOnSQLite(t *testing.T)   { judgesColumn(t, newSQLite(t)) }
 func TestMarksOnSQLite(t *testing.T)    { raisesMarks(t, newSQLite(t)) }
 func TestSQLStoreOnSQLite(t *testing.T) { servesHTTP(t, newSQLite(t)) }
 
+func TestGuaranteeSQLRefusesWhatIsNoToken(t *testing.T) { refusesNoToken(t, newSQLite(t)) }
+
 func TestGuaranteeSQLKeepsTheHighest(t *testing.T) { keepsTheHighest(t, newSQLite(t)) }
