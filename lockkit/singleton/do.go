@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/solotick/solotick/events"
+	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
 	"github.com/solotick/solotick/lockkit/singleton/job"
 )
 
@@ -66,8 +67,9 @@ func (a *attempt) finishWith(ctx context.Context, outcome Outcome, err error, st
 	a.res.Outcome = outcome
 	a.res.Requests = int(a.sent.Load() - a.counted)
 	if err != nil {
-		a.res.Error = err.Error()
+		a.res.Error = told(err)
 	}
+	a.res.Warning = wire.Cut(a.res.Warning, maxError)
 	a.res.log(ctx, a.logger, stack)
 	if !outcome.Err() {
 		return a.res, nil

@@ -108,7 +108,7 @@ func newRunner(locks *lockkit.LockTable, spec job.Spec, work Work, opts []Option
 
 // refuse reports a run that did not begin.
 func (r *runner) refuse(ctx context.Context, err error) (Result, error) {
-	res := Result{Job: r.spec.Name, RequestID: requestFrom(ctx).id, Error: err.Error()}
+	res := Result{Job: r.spec.Name, RequestID: requestFrom(ctx).id, Error: told(err)}
 	res.log(ctx, r.logger, "")
 	return res, err
 }

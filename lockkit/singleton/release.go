@@ -21,7 +21,7 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 	committed := run.did.isCommitted()
 	end := ending{at: time.Now(), outcome: outcome, committed: committed, takesOn: a.mayTakeOn(run, outcome, panicked)}
 	if cause != nil {
-		end.err = cause.Error()
+		end.err = brief(cause)
 	}
 	a.ext.ends(end)
 	sent := a.sent.Load()

@@ -43,7 +43,10 @@ type Result struct {
 	Counts    map[string]int64 `json:"counts,omitempty"`
 	RequestID string           `json:"request_id,omitempty"`
 	Warning   string           `json:"warning,omitempty"`
-	Error     string           `json:"error,omitempty"` // what ended a run whose outcome is an error, or came after a Commit
+	// Error is what ended a run whose outcome is an error, or came after a Commit:
+	// up to 2048 bytes of it. The record on the lock's item has up to 120 bytes of
+	// its cause.
+	Error string `json:"error,omitempty"`
 }
 
 // Takeover describes the holder that a lock was taken over from: it stopped

@@ -126,12 +126,7 @@ func ended(lease interface{ Err() error }) error { return lease.Err() }
 // what it returned: a work that returns nil because it was told to stop has not
 // done the tick.
 func (a *attempt) judge(working context.Context, lease *lockkit.Lease, run *Run, r returned) (Outcome, error) {
-	with := func(cause error) error {
-		if r.err == nil || errors.Is(cause, r.err) {
-			return cause
-		}
-		return fmt.Errorf("%w; the work returned: %w", cause, r.err)
-	}
+	with := func(cause error) error { return joined(cause, r.err) }
 	switch {
 	case run.did.isCommitted():
 		if lost := ended(lease); lost != nil && !r.panicked {
