@@ -13,7 +13,7 @@ func jobMutants() []mutant {
 func policyMutants() []mutant {
 	return []mutant{
 		one("a queue that never takes over", "singleton/queue.go", "	alive := p.skipWhenAlive.looks(ctx, s)\n", "	p.skipWhenAlive.looks(ctx, s)\n	alive := true\n	p.alive = true\n"),
-		one("a queued tick that nobody runs", "singleton/takeon.go", "	add.Condition = \"attribute_not_exists(#pending) OR #pending <= :done\"\n	add.Values[\":done\"] = wire.Number(e.mark().UnixMilli())\n", ""),
+		one("a queued tick that nobody runs", "singleton/takeon.go", "	add.Condition = \"attribute_not_exists(#pending) OR #pending <= :done\"\n	add.Values[\":done\"] = wire.Number(e.settled().UnixMilli())\n", ""),
 	}
 }
 
@@ -37,7 +37,7 @@ func tickMutants() []mutant {
 		}},
 		one("an interval begins after the last completed tick", "singleton/since.go", "	c.since = done\n", "	c.since = done.Add(time.Minute)\n"),
 		one("an interval begins before the last completed tick", "singleton/since.go", "	c.since = done\n", "	c.since = done.Add(-time.Minute)\n"),
-		one("a run does not get the cursor", "singleton/since.go", "	if live {\n		c.cursor = found\n", "	if live {\n"),
+		one("a run does not get the cursor", "singleton/since.go", "		c.cursor = found\n		// A newer tick was begun", "		// A newer tick was begun"),
 		one("a newer tick that was begun is left as it is", "singleton/since.go", "found.Tick.After(c.tick)", "false && found.Tick.After(c.tick)"),
 		one("a run gives up on a dead holder too early", "singleton/contend.go", "time.AfterFunc(held+a.locks", "time.AfterFunc(held/2-a.spec.ContendMargin+a.locks"),
 		one("a run gives up on a holder at the first look", "singleton/skip_when_alive.go", "	p.alive = p.alive || s.Alive\n", "	p.alive, s.Alive = true, true\n"),

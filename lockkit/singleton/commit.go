@@ -53,8 +53,10 @@ func (r *Run) Commit(ctx context.Context, items ...types.TransactWriteItem) erro
 type transaction struct {
 	commit bool
 	cursor string // of a checkpoint
-	// step numbers the call: higher than what the item shows and than that of
-	// every call before, so that the item tells which one was applied.
+	// step numbers the call: one more than that of the call before, the first one
+	// more than what the acquire found. It is higher than what the item shows, so
+	// that the item tells which call was applied, and it counts calls that were
+	// not applied, too: the item's own count may have gaps.
 	step int64
 	sent bool // a body was made for it
 }

@@ -21,6 +21,7 @@ type attempt struct {
 	// counted are those of the ticks before this one under the same lease.
 	counted int64
 	res     Result
+	expired []time.Time // ticks that waited and were too old when their turn came
 }
 
 // run is a run from its tick to its log line.
@@ -36,7 +37,7 @@ func (r *runner) run(ctx context.Context, tick events.Tick) (Result, error) {
 		return r.refuse(ctx, fmt.Errorf("singleton: job %q: %w", r.spec.Name, err))
 	}
 	a := &attempt{runner: r, tick: tick}
-	a.ext = &extension{tick: tick, request: requestFrom(ctx), queues: r.spec.Policy == job.Queue}
+	a.ext = &extension{tick: tick, request: requestFrom(ctx), queues: r.spec.Policy == job.Queue, maxAge: r.spec.MaxAge, began: now}
 	a.res = Result{
 		Job: r.spec.Name, Tick: tick.Time, Source: tick.Source, Attempt: tick.Attempt, Forced: tick.Force,
 		RequestID: a.ext.request.id,

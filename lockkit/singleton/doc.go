@@ -48,9 +48,10 @@
 //   - A run that crashed does not block the job
 //     (TestGuaranteeCrashedRunIsTakenOver): the next run takes over after one
 //     whole lease of silence, never earlier, and reports what the dead run left.
-//   - A tick counts as completed only if the work returned nil before its ctx
-//     ended (TestGuaranteeLateNilCompletesNothing). Returning nil because ctx
-//     ended does not complete it.
+//   - Without a Commit, a tick counts as completed only if the work returned nil
+//     before its ctx ended (TestGuaranteeLateNilCompletesNothing). Returning nil
+//     because ctx ended does not complete it. A Commit that succeeds does: also one
+//     that is sent after the time for the work, with a context that has not ended.
 //   - The lease does not outlive the handler (TestGuaranteeLeaseEndsWithTheHandler):
 //     it is released before the handler returns, and when the work panics. A work
 //     that ignores its ctx keeps the lease and ends the process
@@ -96,7 +97,8 @@
 //	duplicate    this tick is done, or runs right now (proved alive)  no
 //	superseded   a newer tick is done                                 no
 //	paused       an operator has paused the job                       no
-//	expired      older than the job's MaxAge                          no
+//	expired      older than the job's MaxAge, when it is delivered    no
+//	             or, for a tick that waited, when its turn comes
 //	stopped      an operator or a newer run asked the run to stop     no
 //	failed       the work returned an error or panicked               yes
 //	lost         the lease ended before the work was done             yes
@@ -136,7 +138,9 @@
 // (TestGuaranteeQueuedTickIsNotForgotten): it waits on the lock's item for the
 // next run that completes. Under queue the work may be called several times in one
 // invocation, once for each tick; each has its own log line, and the answer is
-// that of the last.
+// that of the last that was run. A tick waits only for a holder whose record says
+// that it looks for one (TestTickIsQueuedOnlyForAHolderThatRunsIt), and it is not
+// run once it is older than MaxAge (TestQueuedTickThatIsTooOldIsNotRun).
 //
 // # Controls
 //

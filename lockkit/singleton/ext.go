@@ -33,8 +33,11 @@ type extension struct {
 	shown int64        // the item's step, as far as this lease was shown it
 	over  bool         // a Commit was sent: nothing more can change what becomes of the run
 
-	queues  bool      // the policy is Queue
-	handing *handover // the renewal under way from one tick to the next
+	queues  bool          // the policy is Queue
+	maxAge  time.Duration // of the job; 0: no limit
+	began   time.Time     // what is older than maxAge then is not run
+	expired time.Time     // the newest tick that waited and was too old when its turn came
+	handing *handover     // the renewal under way from one tick to the next
 
 	stopped *Stop             // who asked this run to stop
 	stop    func(cause error) // ends the work's ctx
@@ -100,7 +103,7 @@ func (e *extension) acquire(w lockkit.Write) lockkit.Addition {
 		Remove: []string{"#stop"}, // it was addressed to a holder who is gone
 		Names:  map[string]string{"#run": lockkit.AttrRun, "#prev": lockkit.AttrPrev, "#stop": lockkit.AttrStop},
 		Values: map[string]types.AttributeValue{
-			":run":  e.record(w.Owner).Value(),
+			":run":  e.working(e.record(w.Owner)),
 			":none": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}},
 		},
 	}
@@ -141,6 +144,14 @@ func (e *extension) release(w lockkit.Write) lockkit.Addition {
 
 func (e *extension) record(owner string) wire.Record {
 	return wire.Record{Owner: owner, Tick: e.tick.Time, Started: e.started, RequestID: e.request.id, LogStream: e.request.logStream}
+}
+
+// working encodes the record of this run while it works.
+func (e *extension) working(r wire.Record) types.AttributeValue {
+	if e.queues {
+		return r.Queueing()
+	}
+	return r.Value()
 }
 
 // marks reports whether the release completes a tick.
@@ -242,7 +253,7 @@ func (e *extension) Landed(w lockkit.Write, item lockkit.Item) bool {
 func (e *extension) begins(spec job.Spec) (interval, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c, err := cover(e.tick, e.old, spec)
+	c, err := cover(e.tick, e.old, spec, e.began)
 	if err == nil {
 		e.covers = c
 	}

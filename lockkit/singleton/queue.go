@@ -7,13 +7,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit"
 	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
 )
 
 // queue leaves the tick on the item for the holder and then watches it as
 // skipWhenAlive does: alive, the tick is the holder's to run; silent, the holder
-// is taken over. What the holder does about it is in takeon.go.
+// is taken over. What the holder does about it is in takeon.go. A holder that would
+// not look for the tick (another client, a run under another policy) is only
+// watched: the tick is skipped, and not called queued.
 type queue struct {
 	skipWhenAlive
 	a     *attempt
@@ -29,6 +32,10 @@ func (p *queue) looks(ctx context.Context, s lockkit.Sighting) bool {
 	}
 	if done, err := doneTick(s.Item); err == nil && !done.Before(p.tick.Time) {
 		p.done = done // a delivery that came for the tick that waits
+		return alive
+	}
+	if _, ours := holderRun(s); !ours || !wire.IsQueueing(s.Item[lockkit.AttrRun]) {
+		p.waits = false // whatever was left to a holder before
 		return alive
 	}
 	if s.Owner != p.left {
@@ -60,7 +67,7 @@ func (p *queue) leave(ctx context.Context, s lockkit.Sighting) {
 	}
 	p.left = s.Owner
 	// A tick stays on the item while it is run.
-	pending, err := pendingTick(refused)
+	pending, err := pendingTick(refused, time.Now())
 	run, ours := wire.ReadRecord(refused[lockkit.AttrRun])
 	inHand := ours && run.Owner == s.Owner && !run.Tick.Before(p.tick.Time)
 	p.waits = err == nil && !pending.Before(p.tick.Time) && !inHand
@@ -78,24 +85,42 @@ func (p *queue) without() Outcome {
 	}
 }
 
-// pendingTick reads the tick that waits on an item, which may be one that is done;
-// zero when there is none.
-func pendingTick(item lockkit.Item) (time.Time, error) {
-	pending, err := wire.PendingTick(item)
+// pendingTick reads the tick that waits on an item; zero when there is none. It
+// may be one that is done, where whoever completed it did not come to remove it:
+// callers compare it with the last completed tick, or with one that is newer.
+func pendingTick(item lockkit.Item, now time.Time) (time.Time, error) {
+	at, err := wire.PendingTick(item)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("singleton: %w", err)
 	}
-	return pending, nil
+	return at, checkAhead(lockkit.AttrPending, at, now, "correct it, or remove it to forget the tick that waits")
+}
+
+// checkAhead refuses a tick on the item that lies too far ahead to be run, by the
+// rule for ticks that are delivered: completed, it would make every tick before it
+// look done.
+func checkAhead(attr string, tick, now time.Time, way string) error {
+	if tick.Sub(now) <= events.MaxAhead {
+		return nil
+	}
+	return fmt.Errorf("singleton: attribute %s of the lock's item has tick %s, expected one at most %s after now, because completing a later one would make every tick before it look done: %s",
+		attr, tick.Format(time.RFC3339Nano), events.MaxAhead, way)
+}
+
+// tooOld reports whether a tick that waits is past the job's age limit, so that a
+// run that begins then does not run it.
+func tooOld(tick time.Time, limit time.Duration, begins time.Time) bool {
+	return limit > 0 && begins.Sub(tick) > limit
 }
 
 // newest is the tick that a run covers under this policy: its own, or a newer one
-// that waits on the item.
+// that waits on the item and is not too old.
 func (e *extension) newest(item lockkit.Item) (time.Time, error) {
 	if !e.queues || !e.once() {
 		return e.tick.Time, nil
 	}
-	pending, err := pendingTick(item)
-	if err == nil && pending.After(e.tick.Time) {
+	pending, err := pendingTick(item, time.Now())
+	if err == nil && pending.After(e.tick.Time) && !tooOld(pending, e.maxAge, e.began) {
 		return pending, nil
 	}
 	return e.tick.Time, err

@@ -26,13 +26,21 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 	a.ext.ends(end)
 	sent := a.sent.Load()
 	err := a.free(ctx, lease)
-	if waits, ok := errors.AsType[*pendingError](err); ok {
+	var odd error
+	for waits, ok := errors.AsType[*pendingError](err); ok && !takenOn; waits, ok = errors.AsType[*pendingError](err) {
+		if waits.expired {
+			a.ext.expires(waits.tick)
+			a.expired = append(a.expired, waits.tick)
+			err = a.free(ctx, lease)
+			continue
+		}
 		if takenOn = a.takeOn(ctx, lease, waits.tick); takenOn {
 			err = nil
-		} else {
-			a.ext.leaves()
-			err = a.free(ctx, lease)
+			continue
 		}
+		odd = waits.odd
+		a.ext.leaves()
+		err = a.free(ctx, lease)
 	}
 	if err == nil {
 		run.did.settle(a.ext.seenStep(), false)
@@ -45,6 +53,9 @@ func (a *attempt) release(ctx context.Context, lease *lockkit.Lease, run *Run, o
 		a.res.Warning = "the answer to the Commit was lost, and it was the release that found it applied: the record on the lock's item says otherwise"
 	case err == nil:
 		a.res.Marked = outcome == Completed && tick
+		if odd != nil {
+			a.res.Warning = "what waits on the lock's item to be run was left there: " + odd.Error()
+		}
 	case committed && gone:
 		if cause == nil {
 			cause = ended

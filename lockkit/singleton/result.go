@@ -17,13 +17,13 @@ import (
 type Result struct {
 	Job      string      `json:"job"`
 	Tick     time.Time   `json:"tick,omitzero"`         // the due time; absent for a manual run without one
-	RunsTick time.Time   `json:"runs_tick,omitzero"`    // the tick that was run, if another: a newer one that was begun before
+	RunsTick time.Time   `json:"runs_tick,omitzero"`    // the tick that was run, if another: a newer one that was begun before, or waited on the item (Queue)
 	Since    time.Time   `json:"since,omitzero"`        // where the run's interval began
 	Gap      *Gap        `json:"gap,omitempty"`         // a time that this run did not cover, and no other will
 	Source   events.Kind `json:"tick_source,omitempty"` // who asked for the run; "source" is slog's own key
 	Attempt  int         `json:"attempt,omitempty"`     // Scheduler's count of deliveries, where it counts
 	Forced   bool        `json:"forced,omitempty"`      // a done tick was to be run again
-	Queued   bool        `json:"queued,omitempty"`      // the tick had waited for the run before it, and ran under the same lease
+	Queued   bool        `json:"queued,omitempty"`      // the tick had waited for the run before it, and ran under the same lease, or was too old then
 	Outcome  Outcome     `json:"outcome,omitempty"`     // how it ended
 	Marked   bool        `json:"marked"`                // the lock's item is known to say that this run completed its tick
 	// Committed: the tick was completed by [Run.Commit], or the items of a run
@@ -31,7 +31,7 @@ type Result struct {
 	Committed bool      `json:"committed,omitempty"`
 	Token     int64     `json:"token,omitempty"`     // the fencing token; absent for a run without a lease
 	Holder    string    `json:"holder,omitempty"`    // label of the other holder that was met
-	HeldSince time.Time `json:"held_since,omitzero"` // when its run acquired the lock, by its clock; absent for a client that is no run
+	HeldSince time.Time `json:"held_since,omitzero"` // when its run acquired the lock, or took a tick on that had waited, by its clock; absent for a client that is no run
 	DoneTick  time.Time `json:"done_tick,omitzero"`  // duplicate and superseded: the newest tick that is done
 	WaitedMS  int64     `json:"waited_ms"`           // until the lock was acquired or given up
 	WorkedMS  int64     `json:"worked_ms"`           // in the work
@@ -58,7 +58,7 @@ type Takeover struct {
 	UnknownClient bool      `json:"unknown_client,omitempty"` // it was no run of this package, so it left no record
 	Tick          time.Time `json:"tick,omitzero"`            // the tick it ran
 	Cursor        string    `json:"cursor,omitempty"`         // how far it had come, at most 120 bytes of it
-	Started       time.Time `json:"started,omitzero"`         // when it acquired the lock, by its clock
+	Started       time.Time `json:"started,omitzero"`         // when it acquired the lock, or took the tick on that had waited (Queue), by its clock
 	RequestID     string    `json:"request_id,omitempty"`     // its Lambda request
 	LogStream     string    `json:"log_stream,omitempty"`     // where its log is; absent when the name was too long to keep
 }

@@ -17,7 +17,8 @@ import (
 type Run struct {
 	// Tick is when the job was due, in UTC; zero for a manual run without a tick.
 	// It is the delivered tick, or a newer one whose run was begun, has left a
-	// cursor and did not complete: then that interval is finished first.
+	// cursor and did not complete: then that interval is finished first; or, under
+	// the policy Queue, a newer one that waits on the lock's item.
 	Tick time.Time
 	// Since is where the run's interval begins: the work is for the time after
 	// Since up to and including Tick. It is the last completed tick; if that lies

@@ -31,9 +31,9 @@ type interval struct {
 	keeps       bool // the run may change the item's cursor
 }
 
-// cover works out a run's interval from the item that its acquire found. The
-// spec has its defaults.
-func cover(tick events.Tick, item lockkit.Item, spec job.Spec) (interval, error) {
+// cover works out a run's interval from the item that its acquire found, for a run
+// that began at the given time. The spec has its defaults.
+func cover(tick events.Tick, item lockkit.Item, spec job.Spec, began time.Time) (interval, error) {
 	if tick.Time.IsZero() {
 		return interval{}, nil
 	}
@@ -59,15 +59,18 @@ func cover(tick events.Tick, item lockkit.Item, spec job.Spec) (interval, error)
 		return c, nil
 	}
 	if spec.Policy == job.Queue && !tick.Force {
-		pending, err := pendingTick(item)
+		pending, err := pendingTick(item, time.Now())
 		if err != nil {
 			return interval{}, err
 		}
-		if pending.After(c.tick) {
+		if pending.After(c.tick) && !tooOld(pending, spec.MaxAge, began) {
 			c.tick = pending
 		}
 	}
 	if live {
+		if err := checkAhead(lockkit.AttrCursor, found.Tick, time.Now(), "correct its tick, or remove the attribute to forget how far the job had come"); err != nil {
+			return interval{}, err
+		}
 		c.cursor = found
 		// A newer tick was begun: its pages are written, so it is that interval
 		// that must be finished, and it covers this tick as well.

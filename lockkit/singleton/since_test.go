@@ -57,7 +57,7 @@ func TestCover(t *testing.T) {
 		"forced over a tick that is no number":  {hourly, 10, true, lockkit.Item{lockkit.AttrTick: wire.String("x")}, interval{tick: at(10), since: at(7), keeps: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := cover(events.Tick{Time: at(c.tick), Force: c.force}, c.item, c.spec.WithDefaults())
+			got, err := cover(events.Tick{Time: at(c.tick), Force: c.force}, c.item, c.spec.WithDefaults(), time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,10 +75,10 @@ func TestCover(t *testing.T) {
 		"tick":   {lockkit.AttrTick: wire.String("x")},
 		"cursor": {lockkit.AttrCursor: &types.AttributeValueMemberNULL{Value: true}},
 	} {
-		if _, err := cover(events.Tick{Time: at(1)}, it, job.Spec{}); err == nil {
+		if _, err := cover(events.Tick{Time: at(1)}, it, job.Spec{}, time.Now()); err == nil {
 			t.Errorf("%s that cannot be read is accepted", name)
 		}
-		if got, err := cover(events.Tick{}, it, job.Spec{}); err != nil || got != (interval{}) {
+		if got, err := cover(events.Tick{}, it, job.Spec{}, time.Now()); err != nil || got != (interval{}) {
 			t.Errorf("without a tick: %+v, %v", got, err)
 		}
 	}

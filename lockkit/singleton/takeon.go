@@ -20,9 +20,16 @@ import (
 // the work is called again under the same lease.
 
 // pendingError refuses the release of a run while a tick waits for it.
-type pendingError struct{ tick time.Time }
+type pendingError struct {
+	tick    time.Time // zero: it is to be left for the next run
+	expired bool      // it is too old to be run
+	odd     error     // instead of a tick: why what waits is none
+}
 
 func (e *pendingError) Error() string {
+	if e.odd != nil {
+		return e.odd.Error()
+	}
 	return fmt.Sprintf("singleton: tick %s waits to be run before the lock is released", e.tick.Format(time.RFC3339Nano))
 }
 
@@ -61,13 +68,22 @@ func (a *attempt) fits() bool {
 func (e *extension) refuseRelease(add *lockkit.Addition) {
 	add.Names["#pending"] = lockkit.AttrPending
 	add.Remove = append(add.Remove, "#pending")
-	if e.covers.tick.IsZero() {
+	if e.covers.tick.IsZero() && e.expired.IsZero() {
 		add.Condition = "attribute_not_exists(#pending) OR #pending <= #tick"
 		add.Names["#tick"] = lockkit.AttrTick
 		return
 	}
 	add.Condition = "attribute_not_exists(#pending) OR #pending <= :done"
-	add.Values[":done"] = wire.Number(e.mark().UnixMilli())
+	add.Values[":done"] = wire.Number(e.settled().UnixMilli())
+}
+
+// settled is the newest tick of which nothing is left to do when this run's is
+// completed: older ones that wait are taken off the item.
+func (e *extension) settled() time.Time {
+	if done := e.mark(); done.After(e.expired) {
+		return done
+	}
+	return e.expired
 }
 
 // waiting is refuseRelease's judgement of an item: the tick that waits, unless
@@ -76,11 +92,17 @@ func (e *extension) waiting(item lockkit.Item) error {
 	if !e.end.takesOn {
 		return nil
 	}
-	pending, err := pendingTick(item)
-	if err != nil || !pending.After(e.mark()) {
-		return err
+	now := time.Now()
+	pending, err := pendingTick(item, now)
+	switch {
+	case err != nil:
+		return &pendingError{odd: err}
+	case !pending.After(e.settled()):
+		return nil
+	case tooOld(pending, e.maxAge, now):
+		return &pendingError{tick: pending, expired: true}
 	}
-	if e.stopped != nil || checkPaused(item, time.Now()) != nil {
+	if e.stopped != nil || checkPaused(item, now) != nil {
 		pending = time.Time{}
 	}
 	return &pendingError{tick: pending}
@@ -98,7 +120,7 @@ func (e *extension) hand(w lockkit.Write) lockkit.Addition {
 	add := lockkit.Addition{
 		Set:    []string{"#prev = :prev", "#run = :run"},
 		Names:  map[string]string{"#run": lockkit.AttrRun, "#prev": lockkit.AttrPrev},
-		Values: map[string]types.AttributeValue{":prev": done.Value(), ":run": next.Value()},
+		Values: map[string]types.AttributeValue{":prev": done.Value(), ":run": e.working(next)},
 	}
 	if !e.covers.tick.IsZero() {
 		add.Set = append(add.Set, "#tick = :tick")
@@ -154,9 +176,16 @@ func (e *extension) next() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := e.handing
-	e.old, e.started, e.handing = h.item, h.started, nil
+	e.old, e.started, e.began, e.handing = h.item, h.started, h.started, nil
 	e.tick = events.Tick{Time: h.next, Source: e.tick.Source}
-	e.end, e.over, e.tx = ending{}, false, nil
+	e.end, e.over, e.tx, e.expired = ending{}, false, nil, time.Time{}
+}
+
+// expires has the release take the tick that waits off the item.
+func (e *extension) expires(tick time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.expired = tick
 }
 
 // leaves has the release leave the tick that waits on the item, and say what a
@@ -175,4 +204,16 @@ func (a *attempt) next() {
 	a.res = Result{
 		Job: a.res.Job, Tick: a.tick.Time, Source: a.tick.Source, Token: a.res.Token, RequestID: a.res.RequestID, Queued: true,
 	}
+}
+
+// logExpired writes the lines of the ticks that waited and were not run, because
+// they were too old. The answer to the invocation stays that of the run's own.
+func (a *attempt) logExpired(ctx context.Context) {
+	for _, tick := range a.expired {
+		res := Result{
+			Job: a.res.Job, Tick: tick, Source: a.res.Source, Token: a.res.Token, RequestID: a.res.RequestID, Queued: true, Outcome: Expired,
+		}
+		res.log(ctx, a.logger, "")
+	}
+	a.expired = nil
 }

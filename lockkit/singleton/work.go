@@ -96,6 +96,7 @@ func (a *attempt) oneTick(ctx context.Context, lease *lockkit.Lease) (_ Result, 
 	outcome, err := a.judge(working, lease, run, r)
 	outcome, takenOn, err = a.release(ctx, lease, run, outcome, err, r.panicked)
 	res, err := a.finishWith(ctx, outcome, err, r.stack)
+	a.logExpired(ctx)
 	if r.panicked {
 		panic(r.value) // as if nothing had recovered it; the stack is in the log
 	}

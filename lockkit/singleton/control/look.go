@@ -89,8 +89,8 @@ func labelled(holder string) string {
 // Record is what a run left on the item.
 type Record struct {
 	Owner     string    `json:"owner"`
-	Tick      time.Time `json:"tick,omitzero"` // absent for a run without one
-	Started   time.Time `json:"started,omitzero"`
+	Tick      time.Time `json:"tick,omitzero"`        // absent for a run without one
+	Started   time.Time `json:"started,omitzero"`     // when it acquired the lock, or took a tick on that had waited (Queue)
 	Ended     time.Time `json:"ended,omitzero"`       // absent while it runs, and for a run that died
 	Outcome   string    `json:"outcome,omitempty"`    // absent likewise; "released": an operator freed its lock
 	Err       string    `json:"error,omitempty"`      // cut to 120 bytes

@@ -15,6 +15,7 @@ const (
 	KeyRunTick   = "t"     // N, Unix ms; absent for a run without a tick
 	keyStarted   = "s"     // N, Unix ms
 	keyEnded     = "e"     // N, Unix ms; absent while it runs, and for a run that died
+	keyQueues    = "w"     // BOOL, true; absent for a run that runs no tick but its own
 	KeyOutcome   = "o"     // S
 	keyError     = "x"     // S, at most maxError bytes
 	keyRequestID = "q"     // S
@@ -25,8 +26,8 @@ const (
 // moves a record of a dead run and adds its own cannot see how long the old one
 // is, so each has its own share of the 400 bytes that both may have.
 const (
-	maxRunning = 150 // of the record of a run that works
-	maxEnded   = 250 // of the record of a run that has ended
+	maxRunning = 153 // of the record of a run that works
+	maxEnded   = 247 // of the record of a run that has ended
 	maxError   = 120
 	maxID      = 36 // a UUID
 )
@@ -39,7 +40,7 @@ const Released = "released"
 type Record struct {
 	Owner     string    // the lease it belongs to; it counts for no other
 	Tick      time.Time // zero for a run without one
-	Started   time.Time // when it acquired the lock, by its clock
+	Started   time.Time // when it acquired the lock, or took a tick that waited on, by its clock
 	Ended     time.Time // zero while it runs, and for a run that died
 	Outcome   string    // "" while it runs, and for a run that died
 	Err       string    // cut to 120 bytes
@@ -49,7 +50,23 @@ type Record struct {
 
 // Value encodes the record within its bound. The name of the log stream is what
 // yields: the request id finds the log too, and nothing else tells the error.
-func (r Record) Value() types.AttributeValue {
+func (r Record) Value() types.AttributeValue { return r.value(false) }
+
+// Queueing encodes the record of a run at work that runs a tick which waits on the
+// item before it releases.
+func (r Record) Queueing() types.AttributeValue { return r.value(true) }
+
+// IsQueueing reports whether a record was encoded by Queueing.
+func IsQueueing(v types.AttributeValue) bool {
+	m, ok := v.(*types.AttributeValueMemberM)
+	if !ok {
+		return false
+	}
+	mark, ok := m.Value[keyQueues].(*types.AttributeValueMemberBOOL)
+	return ok && mark.Value
+}
+
+func (r Record) value(queues bool) types.AttributeValue {
 	m := map[string]types.AttributeValue{KeyOwner: String(r.Owner)}
 	putTime := func(key string, t time.Time) {
 		if !t.IsZero() {
@@ -64,6 +81,9 @@ func (r Record) Value() types.AttributeValue {
 	putTime(KeyRunTick, r.Tick)
 	putTime(keyStarted, r.Started)
 	putTime(keyEnded, r.Ended)
+	if queues {
+		m[keyQueues] = &types.AttributeValueMemberBOOL{Value: true}
+	}
 	putText(KeyOutcome, r.Outcome)
 	putText(keyError, Cut(r.Err, maxError))
 	putText(keyRequestID, Cut(r.RequestID, maxID))
@@ -103,6 +123,8 @@ func mapSize(m map[string]types.AttributeValue) int {
 			size += len(v.Value)
 		case *types.AttributeValueMemberN:
 			size += (len(v.Value)+1)/2 + 1
+		case *types.AttributeValueMemberBOOL:
+			size++
 		}
 	}
 	return size

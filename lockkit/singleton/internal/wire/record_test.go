@@ -26,8 +26,8 @@ func TestBothRecordsStayUnder400Bytes(t *testing.T) {
 	for _, text := range []string{"", "boom", strings.Repeat("x", 1000), strings.Repeat("🙂", 300), strings.Repeat("\xff", 500)} {
 		for _, s := range []string{"", stream, "2026/12/01/" + strings.Repeat("f", 64) + stream[10:], strings.Repeat("é", 400)} {
 			r := Record{Owner: owner, Tick: now, Started: now, RequestID: uuid + uuid, LogStream: s}
-			running := attribute("run", r.Value())
-			crashed := attribute("prev", r.Value())
+			running := attribute("run", r.Queueing())
+			crashed := attribute("prev", r.Queueing())
 			r.Ended, r.Outcome, r.Err = now, "out_of_time", text
 			ended := attribute("prev", r.Value())
 			if most := running + max(crashed, ended); most > 400 {
@@ -44,8 +44,10 @@ func TestBothRecordsStayUnder400Bytes(t *testing.T) {
 func TestRecordKeepsTheLogStreamWhereItFits(t *testing.T) {
 	now := time.UnixMilli(1764554400123).UTC()
 	r := Record{Owner: owner, Tick: now, Started: now, RequestID: uuid, LogStream: stream}
-	if back, ok := ReadRecord(r.Value()); !ok || back != r {
-		t.Errorf("running: %+v, want %+v", back, r)
+	for queues, v := range map[bool]types.AttributeValue{false: r.Value(), true: r.Queueing()} {
+		if back, ok := ReadRecord(v); !ok || back != r || IsQueueing(v) != queues {
+			t.Errorf("running: %+v, want %+v", back, r)
+		}
 	}
 	r.Ended, r.Outcome, r.Err = now, "failed", strings.Repeat("e", 60)
 	if back, _ := ReadRecord(r.Value()); back != r {
