@@ -167,7 +167,10 @@ func (l *ledger) settled(told map[int64]ending) {
 		if !ok {
 			continue // it died
 		}
-		if t.raised[t.tick] && told.outcome != singleton.Completed && !told.open() {
+		// A run whose release was answered has seen the item, and so what became of
+		// its tick.
+		knows := t.how != "" && !told.warned
+		if t.raised[t.tick] && told.outcome != singleton.Completed && (knows || !told.open()) {
 			l.broken(recordedTold, "token %d completed tick %s and told: %s", token, hour(t.tick), told.outcome)
 		}
 		// A Commit without an answer may turn out by the release's to have been

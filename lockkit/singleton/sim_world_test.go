@@ -47,6 +47,7 @@ type ending struct {
 	committed bool
 	unknown   bool // it says that it does not know what became of a transaction
 	troubled  bool // an answer of its may have been lost
+	warned    bool // its release had no answer, or one that says little
 }
 
 // simEnd is when every run of a plan has ended, and every request of it too.
@@ -166,7 +167,7 @@ func (w *simWorld) invoke(ctx context.Context, p *simProcess, d simDelivery, due
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tell("process %d, tick %s: %s, token %d, %v", p.id, hour(due), res.Outcome, res.Token, err)
-	w.told[res.Token] = ending{res.Outcome, res.Committed, errors.Is(err, lockkit.ErrUnknownOutcome), !p.troubled.Before(begin)}
+	w.told[res.Token] = ending{res.Outcome, res.Committed, errors.Is(err, lockkit.ErrUnknownOutcome), !p.troubled.Before(begin), res.Warning != ""}
 	w.ledger.said(said{
 		res: res, err: err, process: p.id, begin: begin, end: time.Now(),
 		troubled: p.troubled.After(begin) || p.troubled.Equal(begin), maxAge: w.plan.MaxAge,
