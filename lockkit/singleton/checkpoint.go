@@ -15,7 +15,9 @@ import (
 // what the page just read leads to, in the same transaction: a page whose cursor
 // is stored has been written exactly once. It follows the rules of [Run.Commit],
 // but for one: a run makes as many checkpoints as it likes, and returning nil
-// still completes the tick.
+// still completes the tick, unless the last Checkpoint failed: a work that ignores
+// its error and returns nil would complete the tick without that page. One that
+// failed may be corrected and called again.
 //
 // The next run of the job that is not completed before gets the cursor as
 // [Run.Cursor], with the tick it belongs to. Completing a tick removes it.
@@ -41,9 +43,13 @@ func (r *Run) Checkpoint(ctx context.Context, cursor string, items ...types.Tran
 		why = fmt.Sprintf("the cursor has %d bytes, expected at most %d: store a position and not the data, or raise MaxCursor in the job's spec", len(cursor), r.maxCursor)
 	}
 	if why != "" {
-		return fmt.Errorf("singleton: checkpoint of job %q: %s", r.lease.Name(), why)
+		err := fmt.Errorf("singleton: checkpoint of job %q: %s", r.lease.Name(), why)
+		r.did.stored(err)
+		return err
 	}
-	return r.transact(ctx, &transaction{cursor: cursor}, items)
+	err := r.transact(ctx, &transaction{cursor: cursor}, items)
+	r.did.stored(err)
+	return err
 }
 
 // errYielded ends a run that leaves the rest of its tick to the next one.

@@ -240,3 +240,44 @@ func TestNilAfterACheckpointWithoutAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+// TestGuaranteeCheckpointThatFailedIsNotPassedOver is about works that ignore the
+// error of a Checkpoint and return nil.
+func TestGuaranteeCheckpointThatFailedIsNotPassedOver(t *testing.T) {
+	fails := func(ctx context.Context, run *singleton.Run) error { return run.Checkpoint(ctx, "1", fresh("taken")) }
+	for name, c := range map[string]struct {
+		first, then func(ctx context.Context, run *singleton.Run) error
+		want        singleton.Outcome
+	}{
+		"its own condition failed": {fails, nil, singleton.Failed},
+		"no cursor":                {func(ctx context.Context, run *singleton.Run) error { return run.Checkpoint(ctx, "") }, nil, singleton.Failed},
+		"its ctx had ended": {func(ctx context.Context, run *singleton.Run) error {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return run.Checkpoint(ctx, "1")
+		}, nil, singleton.Failed},
+		"corrected":      {fails, func(ctx context.Context, run *singleton.Run) error { return run.Checkpoint(ctx, "1") }, singleton.Completed},
+		"then committed": {fails, func(ctx context.Context, run *singleton.Run) error { return run.Commit(ctx) }, singleton.Completed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				if err := w.db.Put(table, map[string]av{"pk": s("taken"), "sk": s("counter")}); err != nil {
+					t.Fatal(err)
+				}
+				res, err := w.invoke(w.process("a"), spec, w.scheduled(0), func(ctx context.Context, run *singleton.Run) error {
+					if c.first(ctx, run) == nil {
+						t.Error("Checkpoint succeeded")
+					}
+					if c.then != nil {
+						return c.then(ctx, run)
+					}
+					return nil
+				})
+				w.want(res, err, c.want)
+				if (err == nil) != res.Marked || w.doneTick().IsZero() == res.Marked {
+					t.Errorf("%+v, done %v", res, w.doneTick())
+				}
+			})
+		})
+	}
+}

@@ -19,6 +19,7 @@ type did struct {
 	err       error        // of the Commit that was not applied, as far as is known
 	open      *transaction // was sent and has no definite answer
 	openErr   error        // its error; nil while it is under way
+	failed    error        // of the last checkpoint, if it is known not to have been applied
 	missing   error        // of a checkpoint that turned out not to have been applied, after its answer was lost
 	yielded   bool
 }
@@ -36,6 +37,15 @@ func (d *did) refused(err error) {
 	defer d.mu.Unlock()
 	if err != nil && !errors.Is(err, errSecondCommit) {
 		d.err = err
+	}
+}
+
+// stored notes what a checkpoint came to. One without an answer is open.
+func (d *did) stored(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !errors.Is(err, lockkit.ErrUnknownOutcome) {
+		d.failed = err
 	}
 }
 
@@ -112,6 +122,8 @@ func (d *did) incomplete() (Outcome, error) {
 		return OutOfTime, errYielded
 	case d.missing != nil:
 		return OutOfTime, fmt.Errorf("a checkpoint was not applied: %w", d.missing)
+	case d.failed != nil && !d.asked:
+		return Failed, fmt.Errorf("the work returned nil, but its last Checkpoint had failed: %w", d.failed)
 	case d.asked:
 		return Failed, fmt.Errorf("the work returned nil, but its Commit had failed: %w", d.err)
 	default:

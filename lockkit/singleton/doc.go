@@ -30,7 +30,8 @@
 //     (TestGuaranteeExactlyOnceWithCommit), under the same proviso; nothing else
 //     the work does is in that promise. Once Commit was called, nothing but a
 //     Commit that succeeded completes the tick
-//     (TestGuaranteeOnlyACommitThatSucceededCompletes).
+//     (TestGuaranteeOnlyACommitThatSucceededCompletes). Nor does returning nil after
+//     a Checkpoint that failed (TestGuaranteeCheckpointThatFailedIsNotPassedOver).
 //   - A job longer than one invocation goes on where its last [Run.Checkpoint] was
 //     (TestGuaranteeLongJobGoesOnAtItsCursor), and each page is written exactly once
 //     together with its cursor (TestGuaranteeEveryEffectOnce). A request that comes
