@@ -6,7 +6,7 @@ func contenderMutants() []mutant {
 	return []mutant{
 		{"a look counts from before the read", []edit{
 			{"contend.go", "	over     observation   // the holder", "	asked    time.Time\n	over     observation   // the holder"},
-			{"contend.go", "	item, err := c.t.read(ctx, c.name, c.bound(), c.requests)\n", "	c.asked = c.t.clock.now().mono\n	item, err := c.t.read(ctx, c.name, c.bound(), c.requests)\n"},
+			{"contend.go", "	item, err := c.read(ctx)\n", "	c.asked = c.t.clock.now().mono\n	item, err := c.read(ctx)\n"},
 			{"contend.go", "	now := c.t.clock.now().mono\n", "	now := c.t.clock.now().mono\n	if !c.asked.IsZero() {\n		now, c.asked = c.asked, time.Time{}\n	}\n"},
 		}},
 		{"a takeover after half a lease", []edit{
