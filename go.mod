@@ -2,6 +2,9 @@ module github.com/solotick/solotick
 
 go 1.26.0
 
+// The CDK's command line brings templates of Go files along, which do not compile.
+ignore ./node_modules
+
 require (
 	github.com/aws/aws-lambda-go v1.55.1
 	github.com/aws/aws-sdk-go-v2 v1.48.0
