@@ -57,7 +57,7 @@ func fewWorlds(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := f.Value.Set("30"); err != nil {
+	if err := f.Value.Set("20"); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -53,6 +53,7 @@ type tenure struct {
 // ledger knows what happened to the lock and checks it at each write.
 type ledger struct {
 	policy   job.Policy
+	maxAge   time.Duration // of a tick; 0: any
 	found    []violation
 	tenures  map[int64]*tenure
 	stops    map[int64]bool // tokens that a stop was addressed to
@@ -77,9 +78,9 @@ type sign struct {
 	token int64
 }
 
-func newLedger(policy job.Policy) *ledger {
+func newLedger(policy job.Policy, maxAge time.Duration) *ledger {
 	return &ledger{
-		policy: policy, tenures: map[int64]*tenure{}, stops: map[int64]bool{}, done: map[time.Time]bool{}, pendings: map[time.Time]bool{},
+		policy: policy, maxAge: maxAge, tenures: map[int64]*tenure{}, stops: map[int64]bool{}, done: map[time.Time]bool{}, pendings: map[time.Time]bool{},
 		versions: map[string]time.Time{},
 	}
 }
@@ -123,7 +124,8 @@ func (l *ledger) wrote(w lockWrite) {
 	if b.cursor != "" && a.cursor == "" && !a.tick.After(b.tick) && !t.forced {
 		l.broken(cursorStays, "process %d removed the cursor %q and completed nothing", w.process, b.cursor)
 	}
-	if !b.pending.IsZero() && a.pending.IsZero() && a.tick.Before(b.pending) {
+	tooOld := l.maxAge > 0 && w.at.Sub(b.pending) > l.maxAge
+	if !b.pending.IsZero() && a.pending.IsZero() && a.tick.Before(b.pending) && !tooOld {
 		l.broken(queueServed, "process %d removed the queued tick %s, and %s is the last completed one", w.process, hour(b.pending), hour(a.tick))
 	}
 	if a.owner != "" && a.runOwner != a.owner {

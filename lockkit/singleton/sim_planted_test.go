@@ -34,7 +34,7 @@ var (
 
 // acquired is a history in which process 1 has just taken the free lock.
 func acquired() *ledger {
-	l := newLedger(job.SkipWhenAlive)
+	l := newLedger(job.SkipWhenAlive, 0)
 	l.wrote(lockWrite{at: plantedAt(time.Minute), process: 1, before: plantedFree, after: plantedHeld})
 	l.begins(7, plantedTick, false)
 	return l

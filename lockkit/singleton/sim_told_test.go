@@ -175,7 +175,10 @@ func (l *ledger) settled(told map[int64]ending) {
 		}
 		// A Commit without an answer may turn out by the release's to have been
 		// applied, when that has written what was known until then.
-		if t.how != "" && t.how != string(told.outcome) && !told.committed {
+		// So may a release, and where the run completes no tick, nothing on the item
+		// tells once a successor has come and gone: then the lease is lost.
+		lost := told.outcome == singleton.Lost && told.troubled
+		if t.how != "" && t.how != string(told.outcome) && !told.committed && !lost {
 			l.broken(recordTrue, "token %d told %s and recorded %s", token, told.outcome, t.how)
 		}
 	}

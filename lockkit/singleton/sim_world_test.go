@@ -57,7 +57,7 @@ const simEnd = 10 * time.Minute
 func simulate(ctx context.Context, p jobPlan) *simWorld {
 	w := &simWorld{
 		plan: p, base: time.Now().UTC(), db: locktest.New(), over: make(chan struct{}),
-		slots: map[int]*simProcess{}, working: map[int64]func() error{}, told: map[int64]ending{}, ledger: newLedger(p.Policy),
+		slots: map[int]*simProcess{}, working: map[int64]func() error{}, told: map[int64]ending{}, ledger: newLedger(p.Policy, p.MaxAge),
 	}
 	if err := errors.Join(locktest.CreateTable(ctx, w.db.Client(), table, "pk", "sk"), locktest.CreateTable(ctx, w.db.Client(), effects, "pk", "")); err != nil {
 		panic(err)
