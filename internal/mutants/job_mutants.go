@@ -24,7 +24,7 @@ func tickMutants() []mutant {
 		one("a forced run moves the last completed tick back", "singleton/ext.go", "err == nil && done.After(e.covers.tick)", "false && err == nil && done.After(e.covers.tick)"),
 		one("an older tick is called a duplicate", "singleton/ext.go", "	if e.tick.Equal(e.done) {", "	if true {"),
 		one("a paused job starts", "singleton/ext.go", "	refusePaused(&add, w.Sent)\n", ""),
-		one("a run does not understand that the job is paused", "singleton/controls.go", "	if on {", "	if false {"),
+		one("a run does not understand that the job is paused", "singleton/controls.go", "	if on {", "	if on && now.IsZero() {"),
 		one("a stop hits whoever holds the lock", "singleton/controls.go", "err != nil || s.Token != w.Token || e.stopped", "err != nil || e.stopped"),
 		{"an acquire leaves the stop of the run before", []edit{
 			{"singleton/ext.go", `		Remove: []string{"#stop"}, // it was addressed to a holder who is gone
