@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/internal/trial"
 	"github.com/solotick/solotick/lockkit/locktest"
 )
 
@@ -22,7 +23,7 @@ func TestManyLostLeasesLeaveNoGoroutine(t *testing.T) {
 		t := w.t
 		locks := w.process()
 		synctest.Wait()
-		before := goroutines()
+		before := trial.Goroutines()
 		for i := range 500 {
 			l := w.acquire(locks)
 			ctx, cancel := l.Context(t.Context())
@@ -50,7 +51,7 @@ func TestManyLostLeasesLeaveNoGoroutine(t *testing.T) {
 		}
 		time.Sleep(lease) // requests that were given up are gone by then
 		synctest.Wait()
-		if after := goroutines(); after > before {
+		if after := trial.Goroutines(); after > before {
 			t.Errorf("%d goroutines, %d before", after, before)
 		}
 	})

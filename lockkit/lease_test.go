@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/internal/trial"
 	"github.com/solotick/solotick/lockkit/locktest"
 )
 
@@ -220,7 +221,7 @@ func TestIdleLeaseHasNoGoroutine(t *testing.T) {
 	inWorld(t, func(w *world) {
 		t := w.t
 		locks := w.process()
-		before := goroutines()
+		before := trial.Goroutines()
 		var leases []*lockkit.Lease
 		for i := range 100 {
 			l, err := locks.Acquire(t.Context(), "lock-"+string(rune('a'+i%26))+string(rune('a'+i/26)), lease)
@@ -230,7 +231,7 @@ func TestIdleLeaseHasNoGoroutine(t *testing.T) {
 			leases = append(leases, l)
 		}
 		synctest.Wait()
-		if after := goroutines(); after > before {
+		if after := trial.Goroutines(); after > before {
 			t.Errorf("%d goroutines with 100 leases, %d before", after, before)
 		}
 		for _, l := range leases {

@@ -1,12 +1,13 @@
 package lockkit_test
 
 import (
-	"flag"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"pgregory.net/rapid"
+
+	"github.com/solotick/solotick/lockkit/internal/trial"
 )
 
 // TestSimulation runs random worlds in virtual time: processes with clocks of
@@ -21,7 +22,7 @@ import (
 // TestAWorldIsPlayedAgain), so once one has failed, the others are played twice
 // before they count as such that do not fail.
 func TestSimulation(t *testing.T) {
-	fewWorlds(t)
+	trial.Few(t, 20)
 	tries := 1
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan(rt)
@@ -37,27 +38,4 @@ func TestSimulation(t *testing.T) {
 			rt.Fatalf("broken: %s", v.of)
 		}
 	})
-}
-
-// fewWorlds makes the simulation small where no flag says how large it is to be:
-// under the race detector a world takes a quarter of a second, and it is the long
-// runs that find what is rare.
-func fewWorlds(t *testing.T) {
-	t.Helper()
-	const checks = "rapid.checks"
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == checks })
-	if given {
-		return
-	}
-	f := flag.Lookup(checks)
-	usual := f.Value.String()
-	t.Cleanup(func() {
-		if err := f.Value.Set(usual); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := f.Value.Set("20"); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -3,8 +3,6 @@ package lockkit_test
 import (
 	"context"
 	"maps"
-	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,21 +133,6 @@ func background(f func()) (wait func()) {
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	return func() { <-done }
-}
-
-// goroutines counts those of this test's bubble. runtime.NumGoroutine would count
-// the runtime's own too, such as the one that runs finalizers, which is there now
-// and then.
-func goroutines() int {
-	own := make([]byte, 128)
-	header, _, _ := strings.Cut(string(own[:runtime.Stack(own, false)]), "]")
-	_, bubble, found := strings.Cut(header, "synctest bubble ")
-	if !found {
-		panic("no bubble in " + header)
-	}
-	all := make([]byte, 1<<20)
-	all = all[:runtime.Stack(all, true)]
-	return strings.Count(string(all), "synctest bubble "+bubble+"]")
 }
 
 // noItems is an endpoint that does not bring the item along with a refusal.

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/singleton/internal/pause"
 	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
 )
 
@@ -44,11 +45,7 @@ func (a *attempt) ask(ctx context.Context, s lockkit.Sighting, add lockkit.Addit
 		if err == nil || try == maxAsks || ctx.Err() != nil {
 			return nil, err
 		}
-		pause := time.NewTimer(time.Duration(try) * 50 * time.Millisecond)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
+		if !pause.For(ctx, time.Duration(try)*50*time.Millisecond) {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/solotick/solotick/lockkit/internal/trial"
 	"github.com/solotick/solotick/lockkit/locktest"
 	"github.com/solotick/solotick/lockkit/singleton"
 )
@@ -118,7 +119,7 @@ func (s shift) deliver(w *world) (res singleton.Result) {
 // delivers copies of its transactions late: in the end every order was handled
 // exactly once, and no tick was committed twice.
 func TestGuaranteeEveryEffectOnce(t *testing.T) {
-	fewHistories(t, 30)
+	trial.Few(t, 30)
 	tenths := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most*10), func(n int) time.Duration { return time.Duration(n) * 100 * time.Millisecond })
 	}

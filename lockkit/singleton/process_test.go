@@ -2,13 +2,12 @@ package singleton_test
 
 import (
 	"context"
-	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/solotick/solotick/lockkit/internal/trial"
 	"github.com/solotick/solotick/lockkit/singleton"
 )
 
@@ -68,26 +67,13 @@ func TestNoGoroutineIsLeftBehind(t *testing.T) {
 		p := w.process("a")
 		_, _ = w.invoke(p, spec, w.scheduled(0), does(time.Minute))
 		synctest.Wait()
-		before := goroutines()
+		before := trial.Goroutines()
 		for i := range 50 {
 			_, _ = w.invoke(p, spec, w.scheduled(time.Duration(i)*time.Second), does(time.Minute))
 		}
 		synctest.Wait()
-		if after := goroutines(); after > before {
+		if after := trial.Goroutines(); after > before {
 			t.Errorf("%d goroutines, %d before", after, before)
 		}
 	})
-}
-
-// goroutines counts those of this test's bubble, without the runtime's own.
-func goroutines() int {
-	own := make([]byte, 128)
-	header, _, _ := strings.Cut(string(own[:runtime.Stack(own, false)]), "]")
-	_, bubble, found := strings.Cut(header, "synctest bubble ")
-	if !found {
-		panic("no bubble in " + header)
-	}
-	all := make([]byte, 1<<20)
-	all = all[:runtime.Stack(all, true)]
-	return strings.Count(string(all), "synctest bubble "+bubble+"]")
 }

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/solotick/solotick/lockkit/internal/trial"
 	"github.com/solotick/solotick/lockkit/locktest"
 	"github.com/solotick/solotick/lockkit/singleton"
 	"github.com/solotick/solotick/lockkit/singleton/job"
@@ -85,7 +86,7 @@ func (h *history) answered(res singleton.Result) {
 // marked tick runs again. No process is paused here and resumed, which is what
 // only fencing helps against.
 func TestGuaranteeOneRunAtATime(t *testing.T) {
-	fewHistories(t, 40)
+	trial.Few(t, 40)
 	seconds := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most*10), func(n int) time.Duration { return time.Duration(n) * 100 * time.Millisecond })
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/singleton/internal/pause"
 )
 
 // release gives the lock back and, for a run that completed without a Commit,
@@ -115,12 +116,7 @@ func (a *attempt) settle(ctx context.Context, lease *lockkit.Lease, run *Run) {
 			run.did.settle(a.ext.seenStep(), over == nil)
 			return
 		}
-		pause := time.NewTimer(wait)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-		}
-		pause.Stop()
+		pause.For(ctx, wait)
 	}
 }
 
@@ -143,18 +139,13 @@ func (a *attempt) look(ctx context.Context, lease *lockkit.Lease) error {
 func (a *attempt) free(ctx context.Context, lease *lockkit.Lease) error {
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), a.budget.releaseEnd(time.Now()))
 	defer cancel()
-	pause := time.NewTimer(0)
-	defer pause.Stop()
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		err := lease.Release(ctx)
 		_, gone := errors.AsType[*lockkit.EndedError](err)
 		if _, waits := errors.AsType[*pendingError](err); err == nil || gone || waits {
 			return err
 		}
-		pause.Reset(wait)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
+		if !pause.For(ctx, wait) {
 			return err
 		}
 	}

@@ -1,13 +1,13 @@
 package singleton_test
 
 import (
-	"flag"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"pgregory.net/rapid"
+
+	"github.com/solotick/solotick/lockkit/internal/trial"
 )
 
 // TestSimulation runs random histories of one job in virtual time: deliveries,
@@ -26,7 +26,7 @@ import (
 // any order, so that once a history has failed, the others are played twice before
 // they count as such that do not fail.
 func TestSimulation(t *testing.T) {
-	fewHistories(t, 50)
+	trial.Few(t, 50)
 	tries := 1
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawJobPlan(rt)
@@ -42,27 +42,4 @@ func TestSimulation(t *testing.T) {
 			rt.Fatalf("broken: %s", v.of)
 		}
 	})
-}
-
-// fewHistories makes a random test small where no flag says how large it is to be:
-// under the race detector a history takes a tenth of a second, and it is the long
-// runs that find what is rare.
-func fewHistories(t *testing.T, most int) {
-	t.Helper()
-	const checks = "rapid.checks"
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == checks })
-	if given {
-		return
-	}
-	f := flag.Lookup(checks)
-	usual := f.Value.String()
-	t.Cleanup(func() {
-		if err := f.Value.Set(usual); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := f.Value.Set(strconv.Itoa(most)); err != nil {
-		t.Fatal(err)
-	}
 }

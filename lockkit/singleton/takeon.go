@@ -10,6 +10,7 @@ import (
 
 	"github.com/solotick/solotick/events"
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/singleton/internal/pause"
 	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
 )
 
@@ -152,8 +153,6 @@ func (a *attempt) takeOn(ctx context.Context, lease *lockkit.Lease, next time.Ti
 	a.ext.mu.Unlock()
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), a.budget.releaseEnd(time.Now()))
 	defer cancel()
-	pause := time.NewTimer(0)
-	defer pause.Stop()
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		err := lease.Renew(ctx)
 		a.ext.mu.Lock()
@@ -163,11 +162,7 @@ func (a *attempt) takeOn(ctx context.Context, lease *lockkit.Lease, next time.Ti
 		if done || gone || ctx.Err() != nil {
 			return done && !gone
 		}
-		pause.Reset(wait)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-		}
+		pause.For(ctx, wait)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/singleton/internal/pause"
 	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
 )
 
@@ -102,7 +103,7 @@ func (c *Controls) send(ctx context.Context, r request) (answer, error) {
 			return answer{}, c.fail(r, err)
 		}
 		a.lost = true
-		if try == tries || !sleep(ctx, time.Duration(try)*100*time.Millisecond) {
+		if try == tries || !pause.For(ctx, time.Duration(try)*100*time.Millisecond) {
 			return answer{}, c.fail(r, fmt.Errorf("%w: %w", ErrNoAnswer, err))
 		}
 	}
@@ -123,18 +124,6 @@ func once(ctx context.Context, send func(ctx context.Context) error) error {
 }
 
 func noRetries(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
-
-// sleep pauses, and reports whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // fail names the control in an error.
 func (c *Controls) fail(r request, err error) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/solotick/solotick/lockkit"
+	"github.com/solotick/solotick/lockkit/singleton/internal/pause"
 	"github.com/solotick/solotick/lockkit/singleton/internal/wire"
 )
 
@@ -134,7 +135,7 @@ func (c *Controls) read(ctx context.Context, job string) (lockkit.Item, error) {
 		if err == nil {
 			return out.Item, nil
 		}
-		if try == tries || !lockkit.IsTransient(err) && !errors.Is(err, errSlow) || !sleep(ctx, time.Duration(try)*100*time.Millisecond) {
+		if try == tries || !lockkit.IsTransient(err) && !errors.Is(err, errSlow) || !pause.For(ctx, time.Duration(try)*100*time.Millisecond) {
 			return nil, err
 		}
 	}
