@@ -146,8 +146,9 @@ func (t *LockTable) again(ctx context.Context, send func() error) error {
 
 // IsTransient tells an error of an acquire that time may heal from one that it
 // will not: throttling, a failing network, an endpoint that is down, credentials
-// that are not there yet or have expired. A missing table, a role without permission and an item
-// that is not a lock are not. What acquires again after one should pause first.
+// that are not there yet or have expired. A missing table, a role without
+// permission and an item that is not a lock are not. What acquires again after one
+// should pause first.
 func IsTransient(err error) bool {
 	if transient(err) {
 		return true

@@ -60,13 +60,9 @@ func NewMonitoring(scope constructs.Construct, id string, props *MonitoringProps
 }
 
 func (m *Monitoring) add(j *SingletonJob, a alarm, topic awssns.ITopic) {
-	missing := awscloudwatch.TreatMissingData_NOT_BREACHING
+	missing, comparison := awscloudwatch.TreatMissingData_NOT_BREACHING, awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 	if a.whenSilent {
-		missing = awscloudwatch.TreatMissingData_BREACHING
-	}
-	comparison := awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD
-	if a.whenSilent {
-		comparison = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+		missing, comparison = awscloudwatch.TreatMissingData_BREACHING, awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
 	}
 	made := awscloudwatch.NewAlarm(m.Construct, jsii.String(j.Spec.Name+"-"+a.name), &awscloudwatch.AlarmProps{
 		AlarmDescription:   jsii.String(a.description),

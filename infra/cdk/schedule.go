@@ -1,8 +1,6 @@
 package cdk
 
 import (
-	"time"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"
@@ -32,7 +30,7 @@ func (p *SingletonJobProps) schedule(j *SingletonJob) {
 				"attempt":      *awsscheduler.ContextAttribute_AttemptNumber(),
 			}),
 			DeadLetterQueue: j.Undelivered,
-			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(max(eventAge(p.Spec), time.Minute).Seconds())),
+			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(eventAge(p.Spec).Seconds())),
 			RetryAttempts:   jsii.Number(deliveryRetries),
 		}),
 	})

@@ -90,7 +90,7 @@ func NewSingletonJob(scope constructs.Construct, id string, props *SingletonJobP
 	p := *props
 	p.Spec = p.Spec.WithDefaults()
 	j := &SingletonJob{Construct: constructs.NewConstruct(scope, jsii.String(id)), Spec: p.Spec, Logs: p.FunctionLogs, disabled: p.Disabled}
-	j.Construct.Node().AddMetadata(jsii.String(jobMetadata), jsii.String(p.Spec.Name), nil)
+	awscdk.Stack_Of(scope).Node().AddMetadata(jsii.String(jobMetadata+p.Spec.Name), j.Construct.Node().Path(), nil)
 	j.Undelivered = p.queue(j, "Undelivered")
 	j.Failed = p.queue(j, "Failed")
 	if j.Function = p.Function; j.Function == nil {
@@ -109,8 +109,9 @@ func NewSingletonJob(scope constructs.Construct, id string, props *SingletonJobP
 	return j, nil
 }
 
-// jobMetadata marks the constructs that deploy a job, with its name.
-const jobMetadata = "solotick:job"
+// jobMetadata and the name of a job mark the stack that deploys it; the value is
+// the path of the construct.
+const jobMetadata = "solotick:job:"
 
 func (p *SingletonJobProps) check(scope constructs.Construct) error {
 	faults := []error{p.Spec.Validate()}
@@ -133,11 +134,9 @@ func (p *SingletonJobProps) check(scope constructs.Construct) error {
 	if p.Function != nil && p.Spec.Timeout > 0 && timeout(p.Function) != p.Spec.Timeout {
 		fault("the function's timeout is %s and the spec's %s: the run's time budget is made from it, so make them equal", timeout(p.Function), p.Spec.Timeout)
 	}
-	for _, other := range *awscdk.Stack_Of(scope).Node().FindAll(constructs.ConstructOrder_PREORDER) {
-		for _, m := range *other.Node().Metadata() {
-			if m.Type != nil && *m.Type == jobMetadata && m.Data == p.Spec.Name {
-				fault("the stack has a job of this name already (%s): a job has one schedule, or each would call the other's ticks done", *other.Node().Path())
-			}
+	for _, m := range *awscdk.Stack_Of(scope).Node().Metadata() {
+		if m.Type != nil && *m.Type == jobMetadata+p.Spec.Name {
+			fault("the stack has a job of this name already (%s): a job has one schedule, or each would call the other's ticks done", m.Data)
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
